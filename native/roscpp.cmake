@@ -1,6 +1,6 @@
-# roscpp of ROS 1 Noetic, Debian's or that of /opt/ros/noetic: ROSCPP_PREFIXES where else to look, ROSCPP_INCLUDE, ROSCPP_roscpp, and
-# ROSCPP_LIBRARIES, which is empty where one is missing. Looked for by its files: its CMake packages have the names of ROS 2's, and find those
-# where a ROS 2 is sourced.
+# Finds roscpp of ROS 1 Noetic, from Debian or /opt/ros/noetic. ROSCPP_PREFIXES lists further places to look. It sets
+# ROSCPP_INCLUDE, ROSCPP_roscpp, and ROSCPP_LIBRARIES, which is empty if a library is missing. It looks for files,
+# because ROS 1's CMake packages have the names of ROS 2's, and would find those of a sourced ROS 2.
 set(ROSCPP_PREFIXES "$ENV{ROS_ROOT}/../.." /opt/ros/noetic)
 find_path(ROSCPP_INCLUDE NAMES ros/ros.h HINTS ${ROSCPP_PREFIXES} PATH_SUFFIXES include)
 set(ROSCPP_LIBRARIES "")

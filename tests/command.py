@@ -1,4 +1,4 @@
-"""The built command as tests run it."""
+"""Runs the built command for tests."""
 
 import json
 import os
@@ -13,7 +13,8 @@ from waiting import LIMIT_S, finished
 
 
 class Tacho:
-    """The built command, run in a directory of its own. `environment` names that directory; by it what a test started is known."""
+    """The built command, run in a directory of its own. `environment` names that directory, which identifies what a
+    test started."""
 
     def __init__(self, directory: Path, environment: dict[str, str]):
         self.directory = directory
@@ -22,7 +23,7 @@ class Tacho:
         self.started: list[subprocess.Popen] = []
 
     def start(self, *arguments: object, before: Sequence[object] = (), **options) -> subprocess.Popen:
-        """Starts a verb, behind the words `before`: a program that starts it in its own way, such as unshare."""
+        """Starts a verb after the words `before`, a program that starts it in its own way, such as unshare."""
         process = subprocess.Popen(
             [str(word) for word in (*before, self.program, *arguments)],
             cwd=self.directory,
@@ -48,7 +49,7 @@ class Tacho:
     def end(self, patience_s: float = 30):
         """Ends what a test left running: `tacho` in order, then by force all that it or its commands started.
 
-        Does not wait for the ends of pipes, which a process that went on may hold.
+        It does not wait for the ends of pipes, because a process that still runs may hold them.
         """
         for process in self.started:
             process.terminate()
@@ -68,7 +69,7 @@ class Tacho:
                     pipe.close()
 
     def running(self) -> list[int]:
-        """Processes with this test's directory in their environment, whoever started them."""
+        """Processes with this test's directory in their environment, whatever started them."""
         mark = b"TACHO_TEST_DIRECTORY=" + os.fsencode(self.directory)
         return [
             int(folder.name)
@@ -78,7 +79,7 @@ class Tacho:
 
 
 def environment_of(folder: Path) -> list[bytes]:
-    """NAME=VALUE of a process with a folder in /proc; none of one that has ended, or is another user's."""
+    """The NAME=VALUE pairs of a process with a folder in /proc; none if it has ended, or is another user's."""
     try:
         return (folder / "environ").read_bytes().split(b"\0")
     except OSError:

@@ -1,4 +1,4 @@
-"""What the end-to-end tests share: where things are, and a DDS domain for each test of its own."""
+"""What the end-to-end tests share: the places of things, and a DDS domain for each test."""
 
 import os
 from collections.abc import Iterator

@@ -9,8 +9,8 @@ _numbers = itertools.count(os.getpid())
 
 
 def hold_domain() -> tuple[int, socket.socket]:
-    """A DDS domain of 1..100 that is nobody else's until this is closed: by the sockets with which `tacho` chooses one, too
-    (crates/runner/src/domain.rs)."""
+    """A DDS domain of 1..100 that nobody else uses until this is closed. The sockets that reserve it are those with
+    which `tacho` chooses one (crates/runner/src/domain.rs)."""
     for number in itertools.islice(_numbers, 100):
         domain = 1 + number % 100
         if taken := take(domain):
@@ -19,7 +19,7 @@ def hold_domain() -> tuple[int, socket.socket]:
 
 
 def take(domain: int) -> socket.socket | None:
-    """What says that this domain is taken, until it is closed; None where somebody else has it."""
+    """The socket that marks this domain as taken until it is closed; None if somebody else has it."""
     taken = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         taken.bind(f"\0tacho-domain-{domain}")
@@ -35,5 +35,5 @@ def _of_this_process() -> tuple[int, socket.socket]:
 
 
 def free_domain() -> int:
-    """A DDS domain that is this process's for as long as it runs."""
+    """A DDS domain that belongs to this process for as long as it runs."""
     return _of_this_process()[0]

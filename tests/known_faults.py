@@ -17,7 +17,7 @@ class Fault:
     pytest: tuple[str, ...] = ()
     """Node ids of tests, without parameters."""
     shows: str = ""
-    """Regular expression that is found in the error of a failure that is this fault."""
+    """Regular expression that matches the error of a failure with this fault."""
 
     def __post_init__(self):
         if not (self.library and self.cause and (self.ctest or self.pytest)):
@@ -32,7 +32,7 @@ class Fault:
 
 
 def known_faults(file: Path = LIST) -> list[Fault]:
-    """The faults of a list. One that lacks something, or has what nobody knows, is an error."""
+    """Reads the faults of a list. An entry with a missing or unknown key is an error."""
     faults = tomllib.loads(file.read_text())["fault"]
     return [Fault(**{key: tuple(of) if isinstance(of, list) else of for key, of in fault.items()}) for fault in faults]
 

@@ -1,15 +1,15 @@
-"""A run beside what its program printed of itself."""
+"""Compares a run with its program's own output."""
 
 from collections import defaultdict
 
 import pyarrow.parquet as parquet
 
 ERROR_NS = 100_000
-"""Of the relation between ticks and the clock while others have the CPUs; messages come every 10 ms."""
+"""Error of the relation between ticks and the clock while others have the CPUs; messages come every 10 ms."""
 
 
 class Recording:
-    """A run, and what its program printed (tests/programs/rclcpp/src/stamps.hpp): name to (sequence, start_ns, end_ns)."""
+    """A run, and its program's output (tests/programs/rclcpp/src/stamps.hpp): name to (sequence, start_ns, end_ns)."""
 
     def __init__(self, tacho, answers: str):
         self.summary = tacho.json("explain", "run")
@@ -26,7 +26,8 @@ class Recording:
         return parquet.read_table(self.folder / f"{name}.parquet").to_pylist()
 
     def executions(self, kind, node, topic):
-        """(start_ns, end_ns) of each execution of a callback; of a subscription within the process, too, those of both of its callbacks."""
+        """(start_ns, end_ns) of each execution of a callback; for a subscription within the process, of both of its
+        callbacks."""
         nodes = [n["name"] for n in self.table("nodes")]
         of = {
             i
@@ -51,14 +52,15 @@ class Recording:
         return [p for p in self.table("publications") if p["publisher"] in of]
 
     def surrounds(self, name, kind, node, topic):
-        """Each execution lies around the first and last line of its callback, and there are as many."""
+        """Each execution encloses the first and last line of its callback, and the numbers agree."""
         ours, theirs = self.executions(kind, node, topic), self.said[name]
         assert len(ours) == len(theirs) > 0, name
         for (start, end), (_, first_line, last_line) in zip(ours, theirs):
             assert start - ERROR_NS <= first_line <= last_line <= end + ERROR_NS, name
 
     def latency_lies_within(self, topic, node, name):
-        """Each message was published after the program was about to, and taken before its callback's first line."""
+        """Each message was published after the program began to publish it, and taken before its callback's first
+        line."""
         published = {sequence: at for sequence, at, _ in self.said[topic]}
         taken = [m for m in self.messages(node, topic) if m["take_ns"] is not None]
         assert len(taken) == len(self.said[name]) > 0, name
@@ -69,7 +71,8 @@ class Recording:
             assert after is None or message["publish_ns"] <= after + ERROR_NS, name
 
     def agrees_with_every_callback(self):
-        """Of the program every_callback: what was recorded lies around each callback, and within each message's way, but for the client's."""
+        """For the program every_callback: the recording encloses each callback, and lies within each message's way,
+        except the client's."""
         self.surrounds("on_timer", "timer", "/source", None)
         self.surrounds("on_points", "subscription", "/relay", "/points")
         self.surrounds("on_filtered", "subscription", "/sink", "/filtered")

@@ -1,11 +1,12 @@
-"""A plugin of pytest: runs a test again that has met a known fault of another's library, and fails the session where anything else was run again."""
+"""A plugin of pytest. It runs a test again that has met a known fault of another library, and fails the session if
+anything else was run again."""
 
 import pytest
 from _pytest.runner import runtestprotocol
 from known_faults import Fault, known_faults
 
 RUNS_MAX = 3
-"""Of one test: the last of them counts, whatever it meets."""
+"""Most runs of one test; the last of them counts, whatever its result."""
 
 
 def pytest_configure(config):
@@ -21,7 +22,7 @@ class Reruns:
         self.unlisted: list[pytest.TestReport] = []
 
     def library_at_fault(self, report: pytest.TestReport) -> str | None:
-        # The error alone: the whole text has the lines of the test, too, which may name the fault.
+        # Only the error: the whole text contains the lines of the test, too, which may name the fault.
         crash = getattr(report.longrepr, "reprcrash", None)
         text = crash.message if crash else ""
         return next((fault.library for fault in self.faults if fault.is_in(report.nodeid, text)), None)

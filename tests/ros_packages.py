@@ -1,4 +1,4 @@
-"""Packages of ours on rclcpp, built where a ROS 2 with rclcpp is sourced."""
+"""Builds our packages on rclcpp if a ROS 2 with rclcpp is sourced."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ def has_rclcpp() -> bool:
 
 
 def build(source: Path, into: Path) -> Path:
-    """Builds a package into a folder, which it gives back. Skips where there is no rclcpp."""
+    """Builds a package into a folder, which it returns. Skips the test if there is no rclcpp."""
     if not has_rclcpp():
         pytest.skip("no rclcpp below AMENT_PREFIX_PATH: source a ROS 2 that has it, e.g. /opt/ros/kilted/setup.bash")
     for command in (["cmake", "-S", source, "-B", into], ["cmake", "--build", into]):

@@ -1,4 +1,4 @@
-"""Places of this machine that its users share, made anew for a test: /tmp and /dev/shm in a namespace of mounts."""
+"""Makes the places of this machine that its users share anew for a test: /tmp and /dev/shm in a namespace of mounts."""
 
 import os
 import shutil
@@ -10,13 +10,13 @@ from command import Tacho
 from places import ROOT
 
 OTHER = 61501
-"""A user of this machine: the kernel asks for no more than a number."""
+"""A user of this machine; for the kernel a number suffices."""
 
 INSIDE = 'mount --bind "$1" /tmp && mount --bind "$2" /dev/shm && shift 2 && exec "$@"'
 
 
 class SharedPlaces:
-    """`tmp` and `shm` are what commands behind `before` see as /tmp and /dev/shm. `tacho` runs outside of both."""
+    """Commands after `before` see `tmp` and `shm` as /tmp and /dev/shm. `tacho` runs outside of both."""
 
     def __init__(self, environment: dict[str, str]):
         self.base = Path(tempfile.mkdtemp(prefix="tacho-", dir="/var/tmp"))
@@ -37,7 +37,8 @@ class SharedPlaces:
         shutil.rmtree(self.base)
 
     def of_other(self) -> Tacho:
-        """The command as the other user runs it: an installation that he can read, with inproc alone, and a folder of his own."""
+        """The command as the other user runs it: an installation that this user can read, with inproc alone, and a
+        folder of the user's own."""
         home = self.base / "home"
         (home / "lib").mkdir(parents=True)
         for name in ("tacho", "tacho-node", "lib/libtacho_inproc.so", "lib/libtacho_recorder.so"):
@@ -51,7 +52,7 @@ class SharedPlaces:
 
 
 def why_not() -> str | None:
-    """Why there can be no such places here."""
+    """Why such places are not possible here."""
     if os.geteuid() != 0:
         return "only root can act as another user"
     tried = subprocess.run(["unshare", "--mount", "true"], capture_output=True, text=True)

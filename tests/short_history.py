@@ -1,5 +1,5 @@
-"""A writer on Fast DDS that refuses sends: of ten messages, all kept until a reliable reader has them. With a reader that has stopped, the next
-has no room."""
+"""A writer on Fast DDS that refuses sends: it keeps ten messages until a reliable reader has them. If the reader has
+stopped, the next one has no room."""
 
 SHORT_HISTORY = """<dds xmlns="http://www.eprosima.com"><profiles><data_writer profile_name="short" is_default_profile="true"><topic>
 <resourceLimitsQos><max_samples>10</max_samples><max_instances>1</max_instances><max_samples_per_instance>10</max_samples_per_instance>

@@ -67,14 +67,14 @@ def test_what_became_of_every_goal_is_told(recording):
     assert [action[count] for count in counts] == [GOALS, 10, 1, 1, 8, 1, 1, 0]
     published = [line for line in recording.printed if line[0] == "publish"]
     assert action["feedback"] == len(published)
-    # In the order in which they were sent.
+    # In the order of the sends.
     outcomes = [
         (goal["accepted"], goal["outcome"])
         for goal in sorted(recording.table("goals"), key=lambda goal: goal["sent_ns"])
     ]
     assert outcomes == [(True, "succeeded")] * 8 + [(False, None), (True, "aborted"), (True, "canceled")]
     assert "/count" in recording.text and "Actions: what became of their goals" in recording.text
-    # The action stands for its hidden services.
+    # The action represents its hidden services.
     assert not [service for service in recording.summary.get("services", []) if "/_action/" in service["service"]]
 
 
@@ -98,7 +98,7 @@ def test_each_time_of_a_goal_is_that_of_the_clocks_inside_the_nodes(recording):
             continue
         began, ended, _ = executed[number]
         assert goal["taken_ns"] <= goal["accepted_ns"] <= began + ERROR_NS
-        # Ended in the last lines of the callback.
+        # It ended in the last lines of the callback.
         assert began - ERROR_NS <= goal["ended_ns"] <= ended + ERROR_NS
         assert goal["ended_ns"] <= goal["result_sent_ns"] <= goal["result_ns"] <= results[number][0] + ERROR_NS
 
@@ -112,13 +112,13 @@ def test_the_figures_are_those_of_the_clocks_but_for_what_lies_between_them(reco
         ("result_us", [results[n][0] - sent[n][0] for n in results]),
     ]:
         assert action[figure]["count"] == len(spans)
-        # Ours ends at the take, before the first line of the callback.
+        # Our time ends at the take, before the first line of the callback.
         mean_us = sum(spans) / len(spans) / 1e3
         assert 0 < action[figure]["mean"] <= mean_us + ERROR_NS / 1e3
     inside_us = sum(end - begin for begin, end, _ in executed.values()) / len(executed) / 1e3
     assert action["execution_us"]["count"] == len(executed) == 10
     assert action["execution_us"]["mean"] <= action["result_us"]["mean"]
-    # A goal works for 1 ms a step, and waits for a timer between: CPU time is of the former alone.
+    # A goal works for 1 ms a step, and then waits for a timer; only the work is CPU time.
     worked_us = sum(worked for _, _, worked in executed.values()) / len(executed) / 1e3
     assert action["execution_cpu_us"]["count"] == 10
     assert 0 < action["execution_cpu_us"]["mean"] < inside_us
@@ -147,7 +147,8 @@ def test_feedback_has_its_rate_and_latency(recording):
     clocks = sorted((int(before), int(after)) for *_, before, after in published)
     assert len(calls) == len(clocks)
     assert all(before - ERROR_NS <= call <= after + ERROR_NS for call, (before, after) in zip(calls, clocks))
-    # rclpy hands on feedback of goals whose result it has not taken yet, and of a queue of ten a busy client may lose some.
+    # rclpy passes on feedback of goals whose result it has not taken yet, and a busy client may lose some of a queue of
+    # ten.
     heard = sorted(int(line[3]) for line in recording.printed if line[0] == "feedback")
     messages = [m for m in recording.table("messages") if m["subscription"] in topic and m["take_ns"] is not None]
     begun = sorted(m["callback_ns"] for m in messages if m["callback_ns"] is not None)
@@ -170,12 +171,12 @@ def test_chains_go_out_with_the_goal_and_come_back_with_result_and_feedback(reco
     number = next(i for i, c in enumerate(recording.table("chains")) if tuple(c["path"]) == tuple(chain["path"]))
     instances = [i for i in recording.table("instances") if i["chain"] == number]
     ours = sorted(i["end_to_end_ns"] / 1e6 for i in instances)
-    # Ours begins with the timer's callback and ends with that of the last node, by some Python on either side.
+    # Our time begins with the timer's callback and ends with that of the last node, with some Python on either side.
     assert all(mine >= theirs - 0.02 for mine, theirs in zip(ours, spans, strict=True))
     for i in instances:
         parts = ["computation_ns", "alignment_ns", "queueing_ns", "kept_ns", "transport_ns"]
         assert sum(i[part] for part in parts) + (i["off_cpu_ns"] or 0) + (i["preemption_ns"] or 0) == i["end_to_end_ns"]
-    # To the sink that feedback is: each is followed to the goal that it is about.
+    # Feedback also leads to the sink: each is followed to its goal.
     assert by_path[*out, "/count/_action/feedback", "/asker"]["instances"] > 0
     links = {
         (link["node"], link["input"], link.get("output")): link

@@ -53,7 +53,8 @@ run: {{duration: 3 s, in_node_clock: true}}
     latencies = []
     for sequence, message in ours.items():
         stamp, received = inside[sequence]
-        # The stamp is taken just before our publish event, the receipt just after our callback event; in between, others may get the CPU.
+        # The stamp is taken just before our publish event, the receipt just after our callback event; in between, other
+        # programs may get the CPU.
         latencies.append((message["callback_ns"] - message["publish_ns"], received - stamp))
         assert stamp <= message["publish_ns"] + ERROR_NS and message["callback_ns"] <= received + ERROR_NS
     ours_ns, theirs_ns = map(statistics.median, zip(*latencies))
@@ -89,7 +90,7 @@ def test_the_same_seed_draws_the_same_phases(tacho):
 
 
 def node_pids(events):
-    """Process ids of a run that records, from the names of its event files."""
+    """Process ids of a run while it records, from the names of its event files."""
     return [int(f.name.split("-")[0]) for f in events.glob("*.events")] if events.is_dir() else []
 
 

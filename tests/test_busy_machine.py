@@ -1,4 +1,4 @@
-"""A run beside other work says so, and judges no callback by time in which it had no CPU."""
+"""A run beside other work reports it, and judges no callback by time in which it had no CPU."""
 
 import json
 import os
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.timing
 
 BURN = "while True: pass"
 TICKS_S = os.sysconf("SC_CLK_TCK")
-# It needs half a CPU, and has, beside four computing processes a CPU, about a quarter of one.
+# It needs half a CPU. Beside four computing processes for each CPU, it gets about a quarter of one.
 WORKING = """
 middleware: ros2
 nodes:
@@ -38,7 +38,7 @@ def machine_cpu_s():
 
 @pytest.fixture
 def burning():
-    """Four processes a CPU that compute, and have begun to."""
+    """Four computing processes for each CPU, once they have begun."""
     processes = [subprocess.Popen([sys.executable, "-c", BURN]) for _ in range(4 * len(os.sched_getaffinity(0)))]
     try:
         wait_for(lambda: all(cpu_s(process.pid) > 0.1 for process in processes), "all compute", processes[0])

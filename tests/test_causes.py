@@ -1,5 +1,5 @@
-"""Late messages of rclpy programs that know why: named by `tacho explain`, and by as much as the programs' own clocks say. Every bound is between
-instants of one run, so it holds on a machine as busy as may be."""
+"""Late messages of rclpy programs that know the reason: `tacho explain` names it, with the time that the programs'
+own clocks show. Every bound is between instants of one run, so it holds on any busy machine."""
 
 import bisect
 import os
@@ -15,7 +15,8 @@ ERROR_NS = 10_000  # of the relation between the ticks and the clock
 
 
 def record(tacho, python, *options, cpu=()):
-    """What the programs printed, under `tacho record`: by word and number its instants, and when the sleeper awoke."""
+    """The output of the programs under `tacho record`: the instants of each word and number, and when the sleeper
+    awoke."""
     printed, awake = defaultdict(dict), []
     command = ["sh", PROGRAMS / "late_for_reasons.sh", python, COUNT, *cpu]
     for line in tacho("record", *options, "-o", "run", "--", *command).stdout.splitlines():
@@ -39,7 +40,7 @@ def without_function(by):
 
 
 def instances(tacho, path, sent):
-    """Of each instance of a path whose causes are told: number of its message, when that was there, and its parts."""
+    """Each instance of a path with causes: number of its message, when that was there, and its parts."""
     tables = {
         name: parquet.read_table(tacho.directory / f"run/tables/{name}.parquet").to_pylist()
         for name in ("chains", "instances", "causes")
@@ -54,7 +55,7 @@ def instances(tacho, path, sent):
         instance = tables["instances"][index]
         assert sum(part["duration_ns"] for part in parts) == instance["end_to_end_ns"]
         length = {(part["position"], part["kind"], without_function(part["by"])): part["duration_ns"] for part in parts}
-        # Sent in the callback that the instance begins with.
+        # It was sent in the callback with which the instance begins.
         instants = sorted(numbers)
         number = numbers[instants[bisect.bisect_left(instants, instance["start_ns"] - ERROR_NS)]]
         arrival = instance["start_ns"] + sum(
@@ -80,7 +81,8 @@ def test_computation_and_an_executor_that_is_busy_with_another_callback(tacho, t
                 <= begun - printed["sent"][number][0] + ERROR_NS
             )
             busy += waited > 0
-    # The worst ten are told: of six that came after the other callback and six with computation the most.
+    # The worst ten have causes: of six that came after the other callback and six with computation, most are among
+    # them.
     assert busy >= 2 and computed >= 2
     said = tacho("explain", "run", "--from", "/points", "--to", "/planner").stdout
     assert "executor busy with /planner /log" in said
@@ -107,14 +109,14 @@ def test_waiting_for_a_wake_up_and_overwritten_while_asleep(tacho, told):
     lost = defaultdict(int)
     for ended in chain["lost_inputs"]:
         lost[ended["kind"], ended["by"]] += ended["inputs"]
-    # What was sent before the first one that it saw is not told: it is not known whether the two had found each other.
+    # Messages sent before the first one that it saw do not count, because the two may not have found each other yet.
     unseen = [number for number in printed["sent"] if number > min(printed["seen"]) and number not in printed["seen"]]
     overwritten, pending = (
         lost.pop(("overwritten", "queue of depth 1 of /sleeper")),
         lost.pop(("pending", "/sleeper"), 0),
     )
     assert not lost and overwritten > 0 and overwritten + pending == len(unseen)
-    # The last one lies in its queue if it did not see it; those before were overwritten.
+    # The last one lies in its queue if it did not see it; the earlier ones were overwritten.
     assert pending == (COUNT - 1 not in printed["seen"]) and chain["lost"] <= overwritten + pending
 
 
@@ -129,9 +131,9 @@ def test_preempted_by_a_burner_for_as_long_as_the_callback_had_no_cpu(tacho, ros
             of = {by: ns for (position, kind, by), ns in parts.items() if (position, kind) == (1, "preemption")}
             preempted += sum(of.values())
             by_burner += of.get("burner", 0)
-            # The callback is longer than what lies between its clocks, and may be preempted there, too.
+            # The callback is longer than the time between its clocks, and may be preempted in that time, too.
             blocked = sum(parts.get((1, kind, "/planner /points"), 0) for kind in ("blocked", "off_cpu"))
             around += parts[(1, "computation", "/planner /points")] + blocked + sum(of.values()) - (ended - begun)
     assert without_cpu > 0 and 0.9 * without_cpu <= preempted <= 1.1 * without_cpu + around
-    # Others of this machine come in between, too.
+    # Other programs of this machine come in between, too.
     assert by_burner > 0

@@ -69,7 +69,7 @@ def test_a_run_is_never_written_over(tacho):
 
 
 def test_of_a_program_that_goes_on_after_interrupts_it_is_said_what_ends_it(tacho):
-    # os.write: a signal may come inside a print, and a print inside a print is an error.
+    # os.write, because a signal may come inside a print, and a print inside a print is an error.
     program = (
         "import os, signal, time\nsignal.signal(signal.SIGINT, lambda *_: os.write(1, b'interrupted\\n'))\nos.write(1, b'ready\\n')\n"
         "while True: time.sleep(1)"
@@ -87,7 +87,7 @@ def test_of_a_program_that_goes_on_after_interrupts_it_is_said_what_ends_it(tach
 
 
 def test_what_a_test_leaves_running_is_ended_whoever_holds_its_pipes(tacho):
-    """The shell starts what is in the background with SIGINT ignored; this ignores SIGTERM, too, in a session of its own."""
+    """A shell starts a background program with SIGINT ignored; this also ignores SIGTERM, in a session of its own."""
     program = "import os, signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint(os.getpid(), flush=True)\ntime.sleep(3600)"
     recording = tacho.start("record", "-o", "run", "--", "sh", "-c", f"setsid {sys.executable} -c '{program}' & wait")
     pid = int(recording.stdout.readline())
@@ -112,7 +112,7 @@ def test_completions_know_the_verbs(tacho, shell):
 
 
 def in_a_small_file_system(tacho):
-    """Words that start a program in a mount namespace where `small` has room for some events and no more."""
+    """Words that start a program in a mount namespace where `small` has room only for some events."""
     (tacho.directory / "small").mkdir()
     return ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=256k small small && exec "$@"', "sh"]
 

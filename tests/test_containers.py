@@ -1,4 +1,4 @@
-"""Containers, made of the namespaces that they are made of: recording inside one, reading outside; attaching and asking from outside."""
+"""Containers, made of their namespaces: recording inside one, reading outside; attaching and asking from outside."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def test_what_is_recorded_inside_is_read_outside(tacho, ros_python):
     processes = parquet.read_table(tacho.directory / "run" / "tables" / "processes.parquet").to_pylist()
     assert len(processes) == 2 and len({process["pid"] for process in processes}) == 2
     assert all(process["ended"] for process in processes)
-    # Ids are those of inside, times those of everywhere.
+    # Ids are those of the inside, times are the same everywhere.
     inside = {
         int(line)
         for line in re.findall(
@@ -52,7 +52,7 @@ def test_what_is_recorded_inside_is_read_outside(tacho, ros_python):
 
 
 def pid_of(process, program):
-    """The one below `process` that executes `program`, as it is known here."""
+    """The process below `process` that executes `program`, by its id here."""
 
     def found():
         below = [process.pid]
@@ -73,7 +73,7 @@ def pid_of(process, program):
 
 @pytest.mark.skipif(not os.path.exists("/sys/bus/event_source/devices/uprobe"), reason="a kernel without uprobes")
 def test_a_program_in_a_container_is_attached_to_from_outside(tacho):
-    """Its program and its libtracetools are where only it sees them."""
+    """Its program and its libtracetools are visible only to it."""
     folder = tacho.directory / "image"
     folder.mkdir()
     inside = (

@@ -1,4 +1,5 @@
-"""What stands in the place of a file that a disk or a copy lost: named at once, and what it held is absent from the figures."""
+"""Puts something else in the place of a file that a disk or a copy lost: `tacho` names it at once, and the figures
+lack only its content."""
 
 import json
 import os

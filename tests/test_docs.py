@@ -1,4 +1,5 @@
-"""Every command printed in the docs is run: the lines of a `console` block, in order, one directory a page."""
+"""Runs every command printed in the docs: the lines of a `console` block, in order, with one directory for each
+page."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What `tacho doctor` says of this machine, and of ones that are broken on purpose."""
+"""`tacho doctor` on this machine, and on machines that are broken on purpose."""
 
 import json
 import os
@@ -18,7 +18,7 @@ def findings(text):
 
 @pytest.fixture
 def home(tacho):
-    """A copy of the build, to break things in; plugins and the recorder are copies, the rest links."""
+    """A copy of the build in which to break things; plugins and the recorder are copies, the rest are links."""
     home = tacho.directory / "home"
     (home / "lib").mkdir(parents=True)
     for library in (BUILD / "lib").iterdir():

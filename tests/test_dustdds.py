@@ -1,4 +1,5 @@
-"""The plugin dustdds through `tacho bench`: nothing is lost between processes, and ROS 2 sees its nodes as any other."""
+"""The plugin dustdds through `tacho bench`: nothing is lost between processes, and ROS 2 sees its nodes as any
+others."""
 
 import json
 import subprocess
@@ -19,8 +20,8 @@ def test_every_message_reaches_twelve_processes(tacho, size):
     assert (figures["received"], figures["lost"]) == (12 * figures["sent"], 0)
 
 
-# A network namespace with a loopback alone: ROS 2's range SUBNET, its default, looks for peers on every interface there is, and LOCALHOST not by
-# multicast. The bench goes on until the graph has been seen.
+# A network namespace with only a loopback: ROS 2's range SUBNET, its default, looks for peers on every interface, and
+# LOCALHOST does not use multicast. The bench runs until the graph has been seen.
 SEEN = """
 ip link set lo up
 {tacho} bench w.yaml -o run >bench.log 2>&1 &

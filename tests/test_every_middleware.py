@@ -1,4 +1,5 @@
-"""Every plugin on every transport of workloads/every-middleware.yaml, between several processes; and what docs/middleware.md says of them."""
+"""Every plugin on every transport of workloads/every-middleware.yaml, between several processes, compared with
+docs/middleware.md."""
 
 import json
 import os
@@ -9,14 +10,14 @@ from command import Tacho
 from places import ROOT
 
 WORKLOAD = (ROOT / "workloads" / "every-middleware.yaml").read_text()
-# A line each, as `    ros2 udp: {middleware: {ros2: udp}}`.
+# One line each, as `    ros2 udp: {middleware: {ros2: udp}}`.
 VIAS = dict(re.findall(r"^    ([\w -]+): (\{middleware: .*\})$", WORKLOAD, flags=re.M))
 SEVERAL = """
 middleware: {middleware}
 topology: {{kind: [one-to-many, many-to-one], nodes: 3, size: 64 KiB, rate: 20 Hz, reliability: {reliability}}}
 run: {{duration: 1 s}}
 """
-# What a publisher on a microcontroller's DDS sends is one burst of 780 datagrams: more than a socket's buffer holds by default.
+# A publisher on a microcontroller's DDS sends one burst of 780 datagrams, more than a socket's buffer holds by default.
 LARGE = """
 middleware: {middleware}
 nodes:
@@ -28,7 +29,7 @@ run: {{duration: 1 s}}
 
 @pytest.fixture(scope="module")
 def usable(tmp_path_factory):
-    """What the doctor finds of each middleware."""
+    """The doctor's finding for each middleware."""
     tacho = Tacho(tmp_path_factory.mktemp("doctor"), dict(os.environ))
     found = tacho.json("doctor")["findings"]
     return {f["name"].removeprefix("middleware-"): f for f in found if f["name"].startswith("middleware-")}
@@ -48,7 +49,7 @@ def test_messages_come_from_one_to_several_and_from_several_to_one(tacho, usable
     middleware = re.search(r"\w+", on)[0]
     found = usable[middleware]
     if found["verdict"] != "ok":
-        # What cannot run is said.
+        # Middlewares that cannot run are reported.
         assert f"{middleware}:" in tacho("bench", "w.yaml", "-o", "run", expect=3).stderr
         pytest.skip(f"{middleware}: {found['found']}")
     points = tacho.json("bench", "w.yaml", "-o", "run")["points"]

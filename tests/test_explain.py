@@ -46,8 +46,9 @@ def test_parts_of_the_worst_instances_add_up_and_reaction_exceeds_end_to_end(tac
     for instance in braking["worst"]:
         assert sum(part["ms"] for part in instance["parts"]) == pytest.approx(instance["end_to_end_ms"], abs=1e-6)
     kinds = {part["kind"] for instance in braking["worst"] for part in instance["parts"]}
-    assert {"computation", "kept"} <= kinds, kinds
-    # A reaction begins with an input before that of the output which ends it; an output that replaces another comes after it.
+    assert {"computation", "not_due"} <= kinds, kinds
+    # A reaction begins with an input before that of the output that ends it; an output that replaces another comes
+    # after it.
     assert braking["reaction_time_ms"]["min"] > braking["end_to_end_ms"]["min"]
     assert braking["data_age_held_ms"]["min"] > braking["data_age_ms"]["min"]
     assert braking["data_age_ms"]["max"] == pytest.approx(braking["end_to_end_ms"]["max"])
@@ -57,7 +58,12 @@ def test_parts_of_the_worst_instances_add_up_and_reaction_exceeds_end_to_end(tac
 
 def test_text_names_causes_and_another_chain_can_be_chosen(tacho, bench):
     text = tacho("explain", bench, "--chain", "braking").stdout
-    for words in ["reaction time", "data age", "kept for the next /fusion timer", "Which input made which output"]:
+    for words in [
+        "reaction time",
+        "data age",
+        "kept until the due time of /fusion timer 20 ms",
+        "Which input made which output",
+    ]:
         assert words in text, text
     assert "no chain is called nothing" in tacho("explain", bench, "--chain", "nothing", expect=2).stderr
 
@@ -86,7 +92,8 @@ def test_any_two_ends_have_a_reaction_time_and_limits_that_fail(tacho, bench):
     way = chain(figures, "/points to /objects")
     assert way["path"] == ["/sensor", "/points", "/fusion", "/objects"]
     braking = chain(figures, "braking")
-    # It ends at the publish call, where the whole chain goes on to the brake; of those that the brake lost, too.
+    # It ends at the publish call, where the whole chain continues to the brake; this includes outputs that the brake
+    # lost.
     assert way["instances"] >= braking["instances"] > 0
     assert way["end_to_end_ms"]["min"] < braking["end_to_end_ms"]["min"]
     assert way["reaction_time_ms"]["max"] > way["end_to_end_ms"]["min"]
@@ -137,7 +144,7 @@ def test_an_unrelated_input_carries_no_chain(tacho, bench, tmp_path):
 
 
 def test_of_many_cases_the_worst_are_told_and_all_when_asked_for(tacho, tmp_path):
-    """Five nodes that take 30 ms for what comes every 20 ms."""
+    """Five nodes that take 30 ms for messages that come every 20 ms."""
     names = [f"slow{number}" for number in range(5)]
     slow = "".join(f"  {name}: {{process: all, subscribes: [/points], work: 30 ms}}\n" for name in names)
     workload = tmp_path / "slow.yaml"
@@ -152,7 +159,7 @@ def test_of_many_cases_the_worst_are_told_and_all_when_asked_for(tacho, tmp_path
     assert finding["count"] == 5
 
     def told(*options) -> list[str]:
-        """What is said of the lint, a line a case, further lines joined."""
+        """The text of the lint, one line for each case, with further lines joined."""
         text = tacho("explain", run, *options).stdout.replace("\n  ", " ").splitlines()
         first = next(place for place, line in enumerate(text) if line.startswith("callback-exceeds-period"))
         return [line for line in text[first + 1 : first + 8] if line.startswith(("- /slow", "- and", "Next"))]

@@ -1,4 +1,5 @@
-"""Fast DDS over TCP: connections that carry nothing are made anew before a run begins, and what cannot work says so."""
+"""Fast DDS over TCP: connections that carry nothing are made again before a run begins, and what cannot work is
+refused."""
 
 import json
 import subprocess
@@ -15,7 +16,7 @@ run: {duration: 500 ms}
 
 @pytest.fixture
 def late_port(tacho):
-    """Every connection of Fast DDS loses the race that it else loses at times; see plugins/late_port.cpp."""
+    """Every connection of Fast DDS loses the race that it otherwise loses only sometimes; see plugins/late_port.cpp."""
     if not (ROOT / "build" / "lib" / "libtacho_fastdds.so").is_file():
         pytest.skip("the plugin fastdds was not built")
     library = tacho.directory / "late_port.so"
@@ -34,7 +35,7 @@ def test_every_subscriber_hears_every_publisher_though_no_connection_carries_any
         assert point["sent"] > 0
         silent = [s["node"] + s["topic"] for s in point["subscribing"] if s["received"] == 0]
         assert not silent, json.dumps(point, indent=1)
-    # That it was needed: the race was lost.
+    # The race was lost, so the new connection was necessary.
     logs = "".join(log.read_text() for log in (late_port.directory / "run").glob("**/logs/*.log"))
     assert "does not hear us over TCP" in logs
 

@@ -1,4 +1,4 @@
-"""The figures of a point against answers that are known beforehand, or read by another way, on real runs."""
+"""The figures of a point on real runs, compared with answers that are known beforehand, or measured in another way."""
 
 import csv
 import json
@@ -15,7 +15,7 @@ MS = 1_000_000
 
 
 def bench(tacho, workload, name="run"):
-    """Runs a workload and gives its one point and its directory."""
+    """Runs a workload and returns its only point and its directory."""
     (tacho.directory / f"{name}.yaml").write_text(workload)
     summary = tacho.json("bench", f"{name}.yaml", "-o", name)
     (point,) = summary["points"]
@@ -38,7 +38,7 @@ def window(run):
 
 @pytest.fixture
 def disturbed(tacho):
-    """A plugin that goes wrong by known amounts, over the socket plugin; see plugins/disturbed.c."""
+    """A plugin that disturbs messages by known amounts, over the socket plugin; see plugins/disturbed.c."""
     build = tacho.program.parent
     home = tacho.directory / "home"
     (home / "lib").mkdir(parents=True)
@@ -71,7 +71,8 @@ run: {duration: 2 s, in_node_clock: true}
     )
     begin, end = window(run)
     period = 10 * MS
-    # All that is due lies on one grid; the clock inside the node tells when each send began, for the latest that was due by then.
+    # All due times lie on one grid; the clock inside the node shows when each send began, for the latest one that was
+    # due by then.
     due = [p["due_ns"] for p in rows(run, "publications")]
     grid = due[0] % period
     assert all(abs(d % period - grid) <= 1 for d in due)
@@ -79,10 +80,10 @@ run: {duration: 2 s, in_node_clock: true}
     sends = [(start - grid) // period * period + grid for start in starts]
     assert len(set(sends)) == len(sends)
     sent = sum(begin <= d < end for d in sends)
-    # 2 s at 100 Hz are 200, whatever the phase; 15 ms of work leave time for 133 or 134 at most.
+    # 2 s at 100 Hz are 200, whatever the phase; 15 ms of work leave time for at most 133 or 134.
     assert (point["due"], point["sent"], point["skipped"]) == (200, sent, 200 - sent)
     assert 60 < point["skipped"] and sent <= 134
-    # Computing alone takes longer than the period.
+    # The computation takes longer than the period.
     assert point["sent_late"] == point["sent"]
     assert point["send_lateness_us"]["min"] >= 15_000
     (camera,) = point["publishing"]
@@ -100,7 +101,7 @@ nodes:
 run: {duration: 3 s}
 """,
     )
-    # Others may keep it from running for a while, but not for a period.
+    # Other programs may keep it from running for a while, but not for a period.
     assert (point["due"], point["sent"], point["skipped"], point["sent_late"]) == (6, 6, 0, 0)
     assert point["send_lateness_us"]["min"] >= 0
     assert (point["rate_hz"], point["size_bytes"], point["repeats"]) == (2, 64, 1)
@@ -153,7 +154,7 @@ run: {duration: 3 s}
     at_relay, at_listener = sorted(point["subscribing"], key=lambda s: s["topic"], reverse=True)
     assert (at_relay["lost"], at_relay["received"]) == (len(lost), len(sent) - len(lost))
     assert abs(at_relay["lost"] - len(sent) / 100) < 1
-    # What the relay took just before the window began, it may have sent on within.
+    # The relay may have sent within the window what it took just before the window began.
     begin, end = window(run)
     sent_on = [p for p in rows(run, "publications") if p["due_ns"] is None and begin <= p["publish_ns"] < end]
     assert len(sent_on) > 0.9 * len(sent)
@@ -223,7 +224,7 @@ def test_subscribers_that_are_each_later_than_the_one_before_are_a_staircase(dis
     assert [s["node"] for s in point["subscribing"]] == [f"/listener_{i}" for i in range(7)]
     assert fairness["staircase"] == 1
     assert fairness["staircase_p"] == pytest.approx(2 / 5040)
-    # The same, by hand: mean latency of each over what all of them took.
+    # The same by hand: the mean latency of each over the messages that all of them took.
     latencies = {}
     for m in rows(run, "messages"):
         if m["callback_ns"] is not None:
@@ -232,7 +233,7 @@ def test_subscribers_that_are_each_later_than_the_one_before_are_a_staircase(dis
     assert fairness["messages"] == len(common) > 20
     means = [numpy.mean([of[s] for of in common]) for s in common[0]]
     assert fairness["spread_us"] == pytest.approx(max(means) - min(means))
-    # Each is delayed to no less than 4 ms times its place.
+    # The delay of each is at least 4 ms times its place.
     assert max(means) >= 24_000
 
 
@@ -286,7 +287,7 @@ def test_start_up_is_from_main_to_the_first_message_of_each_that_got_one(tacho):
     assert min(took) > 0
 
 
-# Latency, by other ways.
+# Latency, measured in other ways.
 
 
 def test_the_latency_of_a_point_is_that_of_its_table_and_of_the_clock_inside_the_nodes(tacho):
@@ -343,7 +344,7 @@ run: {duration: 2 s}
     assert "Communication: inproc, 64 B, 50 Hz" in text
     assert f"{point['latency_us']['median']:.1f}" in text
     assert "Fairness" in text and "Drift" in text
-    # Of five publications each; on a machine that has no time for it, some are skipped.
+    # Five publications each; on a busy machine some are skipped.
     assert 10 <= point["drift"]["stretches"] <= point["sent"] // 5
     assert (
         point["drift"]["slope_low_us_per_s"]

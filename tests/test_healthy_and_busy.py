@@ -1,4 +1,4 @@
-"""Nothing is found on a system that works for two thirds of a CPU, keeps every deadline and loses nothing."""
+"""`tacho explain` finds nothing on a system that uses two thirds of a CPU, keeps every deadline and loses nothing."""
 
 import json
 
@@ -18,7 +18,7 @@ nodes:
 run: {duration: 5 s}
 """
 LINKS = "chains: {lidar to control: {deadline: 400 ms}, camera to control: {deadline: 400 ms}}\n"
-# CPUs that others may take of the machine while it is judged.
+# CPUs that others may use while the system is judged.
 QUIET = 0.3
 TRIES = 3
 

@@ -1,4 +1,5 @@
-"""Text that others wrote (names, types, functions, files, paths, words of the command line) steers no terminal and forges no line."""
+"""Foreign text (names, types, functions, files, paths, words of the command line) steers no terminal and forges no
+line."""
 
 import json
 import os
@@ -17,7 +18,7 @@ from test_damaged_files import unpack
 from test_import_sqlite_bags import SCHEMA_3
 from waiting import LIMIT_S, finished, wait_for
 
-# As long as what they stand for in the recorded events. None of their sequences is one that tacho itself prints.
+# As long as the texts that they replace in the recorded events. tacho itself prints none of their sequences.
 NAMES = {
     "worker": "\nFORGE",
     "driver": "\x1bc\u2028d",
@@ -28,7 +29,7 @@ NAMES = {
     "Worker": "\x1b]0;\x07W",
 }
 PATH = "a\nFORGE\x1b[5m\x9b5m\x7f\u202e\x1b]0;t\x07\r"
-# ESC [ number m, as of explain and doctor; the cursor's moves are indicatif's.
+# ESC [ number m, as explain and doctor print; the cursor's moves are indicatif's.
 OURS = re.compile(r"\x1b\[(0|1|2|4|3[1-6])?m|\x1b\[2K|\x1b\[\d*[AB]|\r(?=\x1b|\n|$| |[a-z])")
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
@@ -60,7 +61,7 @@ def run(tmp_path) -> Path:
 
 
 def workload(folder: Path, text: str = "", name: str = f"{PATH}.yaml") -> Path:
-    """A workload file of a hostile name."""
+    """A workload file with a hostile name."""
     plain = "middleware: socket\ntransport: tcp\nnodes:\n  talker: {publishes: {/a: {size: 64 B, rate: 50 Hz}}}\n  listener: {subscribes: [/a]}\n"
     plain += "chains: {c: [talker, listener]}\nrun: {duration: 200 ms}\n"
     path = folder / name
@@ -69,7 +70,7 @@ def workload(folder: Path, text: str = "", name: str = f"{PATH}.yaml") -> Path:
 
 
 def printed(tacho, on: str, *arguments: object, **options) -> tuple[int, str]:
-    """Exit code, and what a verb prints on stdout and stderr: in a pipe each, or both on one terminal."""
+    """Exit code, and the output of a verb on stdout and stderr: each in a pipe, or both on one terminal."""
     if on == "pipe":
         process = tacho.start(*arguments, **options)
         out, err = finished(process)
@@ -120,7 +121,7 @@ def sweep(folder: Path) -> Path:
     return workload(folder, "sweep: {rate: [50 Hz, 100 Hz]}\n" + plain.replace("50 Hz}}}", "$rate}}}"))
 
 
-# What is asked of tacho, with the exit code.
+# The requests to tacho, with their exit codes.
 ASKED = {
     "explain": (0, lambda run, _: ["explain", run]),
     "explain --all": (0, lambda run, _: ["explain", run, "--all"]),

@@ -57,9 +57,9 @@ def test_latency_grows_by_the_delay_of_the_link(tacho):
         if delay_is_missing(info):
             pytest.skip("this kernel has neither netem nor tap devices: " + "; ".join(info["missing"]))
         least.append(point["latency_us"]["min"])
-        # Never sooner, on any message.
+        # Never sooner, for any message.
         assert least[-1] >= delay_ms * 1000
-    # Of many messages one at least finds a CPU at once: it has the delay of the link, and hardly more.
+    # At least one of many messages finds a CPU at once: it has the delay of the link, and hardly more.
     assert least[1] - least[0] == pytest.approx(5000, rel=0.2)
     assert least[0] - plain["latency_us"]["min"] > 0.9 * 5000
 
@@ -68,7 +68,8 @@ def test_a_message_takes_its_bits_over_the_rate_of_the_link(tacho):
     slow, _ = bench(tacho, "slow", link="rate: 10 Mbit/s", size="32 KiB", rate=5)
     fast, _ = bench(tacho, "fast", link="rate: 40 Mbit/s", size="32 KiB", rate=5)
     wire_us = 32 * 1024 * 8 / 10
-    # Headers come on top; what a link lets go at once comes off. The least of many, which no other program kept waiting.
+    # Headers add to it, and what a link sends at once subtracts. The least of many values is one that no other program
+    # delayed.
     assert 0.9 * wire_us < slow["latency_us"]["min"] < 1.3 * wire_us
     assert 3 < slow["latency_us"]["min"] / fast["latency_us"]["min"] < 5
     assert slow["lost"] == 0
@@ -113,7 +114,7 @@ def test_nothing_is_left_of_hosts_however_tacho_ends(tacho, ending):
     process.send_signal(ending)
     finished(process)
     wait_for(lambda: not any(map(runs, nodes)), "the nodes to end")
-    # No process is in them, and a namespace without a name that nobody is in is gone.
+    # No process is in them, and the kernel removes a namespace without a name and without a process.
     others = [int(p.name) for p in Path("/proc").iterdir() if p.name.isdigit()]
 
     def left():
@@ -146,7 +147,8 @@ def test_without_permission_the_error_says_what_is_needed(tacho):
 
 
 def causes_of(tacho, run):
-    """The only chain of a run, and by kind and what it is of: ms of each late instance, inputs that led to nothing."""
+    """The only chain of a run, and for each kind and subject: ms of each late instance, and inputs that led to
+    nothing."""
     (chain,) = tacho.json("explain", run)["chains"]
     late = [{(part["kind"], part["by"]): part["ms"] for part in instance["parts"]} for instance in chain["worst"]]
     return chain, late, {(lost["kind"], lost["by"]): lost["inputs"] for lost in chain["lost_inputs"]}
@@ -159,12 +161,12 @@ def test_the_delay_of_a_link_is_told_as_transport_and_its_loss_as_lost(tacho):
     chain, late, lost = causes_of(tacho, "delayed")
     assert chain["instances"] > 0 and chain["lost"] == 0 and not {kind for kind, _ in lost} - {"pending"}
     assert late and all(parts["transport", "/out"] >= 20 for parts in late)
-    # Of the usual instance it is the greatest part.
+    # In the usual instance it is the largest part.
     assert chain["transport_ms"]["median"] > 0.5 * chain["end_to_end_ms"]["median"] >= 10
     point, _ = bench(tacho, "lossy", link="loss: 20 %", rate=200)
     chain, _, lost = causes_of(tacho, "lossy")
     never_came = point["sent"] - point["received"]
     assert not {kind for kind, _ in lost} - {"lost", "pending"}
-    # Where the machine stood still, the last ones, behind which none came any more, may count as on their way instead.
+    # If the machine stood still, the last ones, which no later one followed, may count as still on their way.
     assert 0 < never_came - 3 <= lost["lost", "/out"] <= sum(lost.values()) <= never_came
     assert point["lost"] - 3 <= chain["lost"] <= never_came

@@ -1,4 +1,4 @@
-"""`tacho import` end to end, on real traces: what it leaves in the run, and what it refuses."""
+"""`tacho import` end to end, on real traces: the run that it leaves, and what it refuses."""
 
 import datetime
 import json
@@ -9,6 +9,7 @@ import subprocess
 import tarfile
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from places import ROOT
 from recording import Recording
@@ -137,7 +138,7 @@ def test_the_run_has_the_day_the_clock_the_host_and_the_tracer_of_its_trace(tach
 
 
 def test_a_trace_without_a_wall_clock_has_no_day(tacho, tmp_path):
-    """Its clock counts from an unknown zero: nothing says when that was."""
+    """Its clock counts from an unknown zero, so the date is unknown."""
     trace = tmp_path / "trace"
     trace.mkdir()
     (trace / "metadata").write_text("""/* CTF 1.8 */
@@ -153,3 +154,27 @@ def test_a_trace_without_a_wall_clock_has_no_day(tacho, tmp_path):
     info = json.loads((tmp_path / "run/run.json").read_text())
     assert info["started_at"] == "" and "realtime_offset_ns" not in info
     assert "1970" not in shown
+
+
+def test_waits_for_a_timer_end_when_its_making_says_though_its_starts_lie_all_over_the_period(
+    tacho, unpacked, tmp_path
+):
+    """The reference system on one thread that is always busy: its planner's timer is never on time."""
+    folder = unpacked("autoware_single_5s")
+    tacho("import", folder / "ctf", "-o", "run")
+    printed = subprocess.run(
+        ["babeltrace2", "--clock-seconds", folder / "ctf"], capture_output=True, text=True, check=True
+    ).stdout
+    _, of_planner = printed.split('node_name = "BehaviorPlanner"')
+    second, fraction, period_ns = re.search(
+        r"\[(\d+)\.(\d{9})\] \S+ \S+ ros2:rcl_timer_init: .* period = (\d+)", of_planner
+    ).groups()
+    made_ns, period_ns = int(second) * 10**9 + int(fraction), int(period_ns)
+    offset_ns = json.loads((tmp_path / "run/run.json").read_text())["realtime_offset_ns"]
+    causes = pq.read_table(tmp_path / "run/tables/causes.parquet").to_pylist()
+    of_timer = [cause for cause in causes if cause["by"].startswith("/BehaviorPlanner timer")]
+    due = {
+        (c["from_ns"] + c["duration_ns"] + offset_ns - made_ns) % period_ns for c in of_timer if c["kind"] == "not_due"
+    }
+    assert due == {0}
+    assert {cause["kind"] for cause in of_timer} <= {"not_due", "tick_late", "executor_busy", "computation"}

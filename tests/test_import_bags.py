@@ -1,4 +1,5 @@
-"""`tacho import` of bags: real messages, serialised by rclpy and written by the MCAP project's own writer, against what numpy says of them."""
+"""`tacho import` of bags: real messages, serialised by rclpy and written by the MCAP project's own writer, compared
+with numpy's results."""
 
 import json
 import re
@@ -29,7 +30,8 @@ print(json.dumps([serialize_message(battery(ns)).hex() for ns in stamps] + [seri
 
 
 class Bag:
-    """120 messages of a battery with a header, one every 10 ms and a little, 5 ms and a little old, and some texts, which have none."""
+    """120 messages of a battery with a header, one about every 10 ms and about 5 ms old, and some texts, which have
+    no header."""
 
     def __init__(self, ros_python: str):
         random = numpy.random.default_rng(7)
@@ -47,7 +49,8 @@ class Bag:
         self.definitions = Path(ros_python).parent.parent / "share"
 
     def definition(self, package: str, name: str, language: str) -> bytes:
-        """As rosbag2 puts it into a file: of msg files the own one is the first and has no heading, of idl files each has one."""
+        """As rosbag2 writes it into a file: in msg files, the own definition comes first without a heading; in idl
+        files, each has one."""
         text = (self.definitions / package / "msg" / f"{name}.{language}").read_text()
         return (text if language == "msg" else f"{'=' * 80}\nIDL: {package}/msg/{name}\n{text}").encode()
 
@@ -58,7 +61,7 @@ class Bag:
         part: slice = slice(None),
         numbers=lambda row: (0, 0),
     ) -> bytes:
-        """`numbers`: those of the battery's and of the text's message by row."""
+        """`numbers`: those of the battery's and of the text's messages by row."""
         out = BytesIO()
         writer = Writer(out, chunk_size=2000, compression=compression)
         writer.start(profile="ros2")
@@ -88,7 +91,7 @@ def bag(ros_python) -> Bag:
 
 @pytest.fixture
 def imported(tacho, tmp_path):
-    """Imports bytes as one file; gives the figures by topic, and run.json."""
+    """Imports bytes as one file; returns the figures by topic, and run.json."""
 
     def run(content: bytes):
         (tmp_path / "own.mcap").write_bytes(content)
@@ -100,7 +103,7 @@ def imported(tacho, tmp_path):
 
 
 def agrees(found: dict, ns: numpy.ndarray):
-    """A distribution in ms is the one that numpy makes of the values."""
+    """A distribution in ms equals numpy's result for the values."""
     values = ns / MS
     assert found["count"] == len(values)
     expected = [
@@ -128,7 +131,7 @@ def test_gaps_and_ages_are_those_of_the_messages(bag, imported, language, compre
     assert battery["rate_hz"] == pytest.approx(119e9 / (bag.log[-1] - bag.log[0]))
     assert (battery["messages"], battery["stamped"], battery["bytes"]) == (120, 120, sum(map(len, bag.batteries)))
     assert (battery["datatype"], info["missing"]) == ("sensor_msgs/msg/BatteryState", [])
-    # A text has no header, and its writer had one time only.
+    # A text has no header, and its writer had only one time.
     assert text["messages"] == 120 and not {"stamped", "age_ms", "stamp_gap_ms", "publish_to_log_ms"} & text.keys()
     assert silent["messages"] == 0 and not {"rate_hz", "gap_ms", "jitter_ms"} & silent.keys()
 

@@ -1,4 +1,4 @@
-"""Real traces of CARET against what the traced program printed of itself (tests/fixtures/ctf)."""
+"""Compares real traces of CARET with the traced program's own output (tests/fixtures/ctf)."""
 
 import json
 import re
@@ -13,11 +13,11 @@ CALLBACKS = {
     "on_points": ("subscription", "/relay", "/points"),
     "on_filtered": ("subscription", "/sink", "/filtered"),
 }
-"""Of which callback each name in the answers is: kind, node, topic."""
+"""The callback of each name in the answers: kind, node, topic."""
 
 
 def imported(tacho, name):
-    """The run of a trace, what its import said, and the events that babeltrace2 counts in it."""
+    """The run of a trace, the output of its import, and the events that babeltrace2 counts in it."""
     with tarfile.open(ROOT / "tests/fixtures/ctf" / f"{name}.tar.xz") as archive:
         archive.extractall(tacho.directory)
     said = tacho("import", "ctf", "-o", "run").stderr
@@ -27,7 +27,7 @@ def imported(tacho, name):
 
 @pytest.fixture(params=["caret_jazzy", "caret_jazzy_begun_late"])
 def traced(tacho, request):
-    """A trace from the program's start, and one of which CARET said the nodes again."""
+    """A trace from the program's start, and one in which CARET repeated the nodes."""
     return imported(tacho, request.param)
 
 
@@ -61,12 +61,14 @@ def test_messages_have_the_publication_that_the_program_made(traced):
 
 
 def test_the_chain_is_whole_and_every_event_is_used_or_named(traced):
-    run, said, truth, _ = traced
+    run, said, truth, name = traced
     (chain,) = (c for c in run.summary["chains"] if c["path"] == ["/source", "/points", "/relay", "/filtered", "/sink"])
     inputs = len(run.publications("/points"))
     assert (chain["instances"], chain["lost"]) == (inputs, 0) and chain["end_to_end_ms"]["count"] == inputs
-    assert not run.summary.get("findings"), run.summary["findings"]
-    # CARET swallows the executor's events, and DDS arrivals it does not tell.
+    # The second was recorded on a busy machine: its callbacks of 1 and 2 ms took up to 37, and held up the timer.
+    found = [finding["lint"] for finding in run.summary.get("findings", [])]
+    assert found == ([] if name == "caret_jazzy" else ["late-timer"]), run.summary["findings"]
+    # CARET suppresses the executor's events, and does not report DDS arrivals.
     assert "arrival unknown" in chain["evidence"]
     used, unused = (
         int(re.search(pattern, said).group(1))
@@ -100,6 +102,6 @@ def test_a_subscription_within_the_process_has_two_objects(tacho):
         for t in run.summary["topics"]
         if not t["topic"].startswith("/caret/")
     }
-    # Of four in a row a queue of two keeps the last two; the last of all lay there at the end.
+    # Of four messages in a row, a queue of two keeps the last two; the very last one stayed there at the end.
     heard = len(run.said["on_burst"])
     assert of == {"/moved": (30, 30, 0), "/shared": (30, 90, 0), "/burst": (120, heard, 60)} and heard == 59

@@ -30,7 +30,7 @@ def bag(ros_python) -> Bag:
 
 @pytest.fixture
 def imported(tacho, tmp_path):
-    """Imports a path; gives the figures by topic, and run.json."""
+    """Imports a path; returns the figures by topic, and run.json."""
 
     def run(name: str):
         tacho("import", name, "-o", "run", "--json")

@@ -1,4 +1,4 @@
-"""Only a listed test is run again, and only when its failure shows the fault."""
+"""Only a listed test runs again, and only if its failure shows the fault."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ from reruns import RUNS_MAX
 
 pytest_plugins = "pytester"
 
-# The session under test has the plugin with this list of its own.
+# The session under test has the plugin with a list of its own.
 CONFTEST = f"""
 import sys
 sys.path.insert(0, {str(ROOT / "tests")!r})
@@ -23,7 +23,8 @@ def pytest_configure(config):
     config.pluginmanager.register(Reruns([fault]))
 """
 
-# A test that fails with each of these texts in turn, then passes; it counts its runs, and its fixture what it sets up.
+# A test that fails with each of these texts in turn, then passes. It counts its runs, and its fixture counts its
+# set-ups.
 TESTS = """
 import pathlib
 import pytest
@@ -47,7 +48,7 @@ HUNG = "the end of 12 hung"
 
 @pytest.fixture
 def session(pytester):
-    """Runs the test `name` with these failures; gives the result and how many times it ran."""
+    """Runs the test `name` with these failures; returns the result and the number of runs."""
 
     def run(name: str, failures: list[str], *arguments: str):
         pytester.makeconftest(CONFTEST)

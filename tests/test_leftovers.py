@@ -1,4 +1,5 @@
-"""What runs that were killed leave in shared memory and in temporary folders, and how it goes: by the next run, or `tacho doctor --clean`."""
+"""What killed runs leave in shared memory and in temporary folders, and how it is removed: by the next run, or by
+`tacho doctor --clean`."""
 
 import fcntl
 import json
@@ -37,7 +38,7 @@ LEAVING = [
 
 
 def started(shared, middleware="fastdds", transport="shm", run="run", domain="", **options) -> subprocess.Popen:
-    """A run of ten minutes that measures by now."""
+    """A run of ten minutes that already measures."""
     (shared.tacho.directory / f"{run}.yaml").write_text(
         WORKLOAD.format(middleware=middleware, transport=transport, duration="600 s", domain=domain)
     )
@@ -76,7 +77,7 @@ def beside(process: subprocess.Popen, name: str) -> list[int]:
 
 
 def segments(pids: list[int]) -> list[str]:
-    """System V shared memory that these processes made."""
+    """System V shared memory of these processes."""
     lines = [line.split() for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]]
     return [words[1] for words in lines if int(words[4]) in pids]
 
@@ -90,7 +91,7 @@ def left(shared, pids: list[int] = []) -> list[str]:
 
 
 def killed(shared, process: subprocess.Popen) -> list[int]:
-    """Ends tacho at once, and waits for the end of its nodes; their process ids."""
+    """Kills tacho, and waits for the end of its nodes; returns their process ids."""
     pids = nodes(process)
     assert pids
     process.kill()
@@ -131,14 +132,14 @@ def test_a_roudi_that_was_killed_leaves_nothing_either(shared):
 
 @pytest.fixture
 def domain():
-    """A DDS domain that nobody takes meanwhile."""
+    """A DDS domain that nobody takes in the meantime."""
     number, held = hold_domain()
     yield number
     held.close()
 
 
 def test_the_doctor_lists_and_removes_nothing(shared, domain):
-    # The doctor opens Fast DDS itself, which takes over the ports of its domain from processes that are gone.
+    # The doctor opens Fast DDS itself, which takes over the ports of its domain from dead processes.
     pids = killed(shared, started(shared, domain=f", domain: {domain}"))
     there = left(shared, pids)
     found = {
@@ -226,7 +227,7 @@ def test_another_user_removes_nothing_of_ours(shared):
 
 
 def hangups_are_heard():
-    """For a process that begins: the tests may run under nohup."""
+    """Resets SIGHUP for a new process, because the tests may run under nohup."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 

@@ -1,4 +1,5 @@
-"""Nodes on emulated boards (`host: micro`): beside ROS 2 and each other, what is told of them and what is not."""
+"""Nodes on emulated boards (`host: micro`), beside ROS 2 and each other: the figures that they have, and those that
+they must not have."""
 
 import json
 import os
@@ -33,7 +34,8 @@ def boards_of(info) -> dict:
 
 @bridged
 def test_boards_and_ros_share_topics_and_no_message_is_lost(tacho):
-    """Three boards and a ROS 2 node: a publisher, one that answers, one that hears; every message is accounted for on one timeline."""
+    """Three boards and a ROS 2 node: a publisher, one that answers, one that receives; every message is accounted
+    for on one timeline."""
     summary, info = bench(
         tacho,
         """
@@ -53,7 +55,7 @@ run: {duration: 3 s}
     assert abs(beat["sent"] - 60) <= 1 and beat["received"] == 2 * beat["sent"] and beat["lost"] == 0
     assert abs(echo["sent"] - beat["sent"]) <= 1 and echo["received"] == echo["sent"] and echo["lost"] == 0
     assert abs(talk["sent"] - 30) <= 1 and talk["received"] == talk["sent"] and talk["lost"] == 0
-    # No duration that emulated time lies in is told as a measured one.
+    # No duration that includes emulated time counts as measured.
     point = summary["points"][0]
     assert not any("latency_us" in of for of in (point, beat, echo, talk))
     assert not any(word in of for of in (point, *point["subscribing"]) for word in ("in_time", "late"))
@@ -61,7 +63,7 @@ run: {duration: 3 s}
     assert all("end_to_end_ms" not in chain for chain in summary["chains"])
     assert not any("duration_us" in c for c in summary["callbacks"] if c["node"] in ("/board", "/echo", "/third"))
     assert sum(n["count"] for n in summary["notes"] if n["name"] == "emulated-board") == 3
-    # It is told under its own name, with how far the clocks may be apart; and a message never comes long before it was sent.
+    # It has its own name, with the error of the clocks; and no message comes long before it was sent.
     error_us = max(board["clock_error_us"] for board in point["boards"])
     assert 0 < error_us < 1e6 / 20, "less than the period of the messages"
     assert point["emulated_us"]["count"] == beat["received"] + echo["received"] + talk["received"]
@@ -77,7 +79,8 @@ run: {duration: 3 s}
 
 @bridged
 def test_four_boards_and_nodes_of_three_middlewares_are_one_system(tacho):
-    """Two boards say, one answers, one hears, among ROS 2, Dust DDS and tacho-micro at this machine's speed: every message reaches each of its readers."""
+    """Two boards send, one answers, one receives, among ROS 2, Dust DDS and tacho-micro at this machine's speed:
+    every message reaches each of its readers."""
     plugins = [name for name in ("dustdds", "micro") if (ROOT / "build" / "lib" / f"libtacho_{name}.so").is_file()]
     summary, info = bench(
         tacho,
@@ -104,11 +107,11 @@ nodes:
         "/brakes": {"/lights", *others},
         "/plan": {"/lights", *others},
     }
-    for subscription in point["subscribing"]:  # none lost; the last may be on their way when the window closes
+    for subscription in point["subscribing"]:  # none lost; the last ones may be on their way when the window closes
         assert (
             subscription["lost"] == 0 and subscription["received"] >= 0.8 * topics[subscription["topic"]]["sent"] > 0
         ), subscription
-    # A deadline is for messages between nodes of this machine alone.
+    # A deadline applies only to messages between nodes of this machine.
     assert "in_time" not in point and "late" not in point
     judged = {(s["node"], s["topic"]) for s in point["subscribing"] if "in_time" in s}
     assert judged == {(f"/{name}", "/plan") for name in plugins}
@@ -117,7 +120,7 @@ nodes:
 
 @bridged
 def test_rom_and_ram_are_those_of_the_image_and_what_messages_take(tacho):
-    """Against arm-none-eabi-size; a message of 4 KiB ten deep takes 40 KiB more than one of 12 B."""
+    """Compares with arm-none-eabi-size; a message of 4 KiB ten deep takes 40 KiB more than one of 12 B."""
     if not shutil.which("arm-none-eabi-size"):
         pytest.skip("needs arm-none-eabi-size")
     sizes = []

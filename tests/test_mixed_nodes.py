@@ -1,4 +1,5 @@
-"""A chain through nodes of both kinds, compiled ones on rcl and Python's on rclpy, against the clocks inside them."""
+"""A chain through nodes of both kinds, compiled ones on rcl and Python's on rclpy, compared with the clocks inside
+them."""
 
 import csv
 import json
@@ -74,11 +75,11 @@ def test_every_message_of_the_chain_agrees_with_the_clocks_inside_its_nodes(tach
             # The stamp is read just before the publish call, and the other just before the callback's event.
             assert int(row["stamp_ns"]) - ERROR_NS <= ours[sequence]["publish_ns"] <= ours[sequence]["take_ns"]
             assert ours[sequence]["publish_ns"] < int(row["received_ns"]) <= ours[sequence]["callback_ns"] + ERROR_NS
-        # Between these two the thread may lose its CPU.
+        # Between these two, the thread may lose its CPU.
         apart = [ours[sequence]["callback_ns"] - int(row["received_ns"]) for sequence, row in theirs.items()]
         assert sum(ns > ERROR_NS for ns in apart) * 5 <= len(apart), apart
         received[topic] = theirs
-    # An instance begins in the source's callback, and ends in the sink's, after what its clock read first.
+    # An instance begins in the source's callback, and ends in the sink's, after the first reading of its clock.
     instances = sorted(table("instances"), key=lambda instance: instance["start_ns"])
     pairs = [(received["/first"][sequence], received["/second"][sequence]) for sequence in sorted(received["/second"])]
     for instance, (first, second) in zip(instances, pairs, strict=True):

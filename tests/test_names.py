@@ -1,4 +1,4 @@
-"""The function of a callback and its place in the source are the same in every way out."""
+"""The function of a callback and its place in the source are the same in every output."""
 
 import json
 import os
@@ -75,7 +75,7 @@ def test_causes_name_the_function_and_the_two_timers_of_one_period_are_two(recor
 
 
 def on_terminal(tacho, columns, *arguments):
-    """What a verb prints on a terminal of so many columns."""
+    """The output of a verb on a terminal with this many columns."""
     controller, terminal = pty.openpty()
     ioctl(terminal, TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     process = tacho.start(*arguments, stdout=terminal)

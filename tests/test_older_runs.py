@@ -1,4 +1,4 @@
-"""Run directories that an older tacho wrote are read by this one; what it did not measure is absent."""
+"""Run directories of an older tacho are readable; what it did not measure is absent."""
 
 import json
 import tarfile
@@ -27,7 +27,8 @@ def test_explain_and_report_read_an_older_run(tacho, older):
 
 
 def test_resume_completes_an_older_sweep(tacho, older):
-    """One repeat of a point is the older tacho's, one is run now: counts of both add up, and what one does not know is not known of both."""
+    """One repeat of a point is the older tacho's, one is run now: counts of both add up, and a figure that one lacks
+    is absent for both."""
     tacho("bench", "--resume", "-o", older)
     repeats = [older / "points" / POINTS[1] / "repeats" / name / "summary.json" for name in "01"]
     of_repeats = [json.loads(path.read_text())["points"][0] for path in repeats]

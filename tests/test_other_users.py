@@ -1,4 +1,4 @@
-"""What users of one machine may do to each other: no link, file or lock of one makes another's run write, fail or wait."""
+"""Several users on one machine: no link, file or lock of one makes another's run write elsewhere, fail or wait."""
 
 import os
 import subprocess
@@ -35,7 +35,7 @@ def workload(tacho, middleware, transport="", duration="1 s", domain=None):
 
 
 def planted(path: Path, target: Path):
-    """A link of the other user, as anybody may make it in a folder for all."""
+    """A link of the other user, as anybody may make it in a shared folder."""
     path.symlink_to(target)
     os.chown(path, OTHER, OTHER, follow_symlinks=False)
 
@@ -136,7 +136,7 @@ os.execvp(sys.argv[2], sys.argv[2:])
 
 
 def test_a_domain_that_another_user_has_is_not_taken(shared):
-    """In a network of their own, so that 100 domains are nobody's else."""
+    """In a network of their own, so that nobody else uses the 100 domains."""
     before = ["unshare", "--net", sys.executable, "-c", HOLDING]
     workload(shared.tacho, "inproc")
     said = shared.tacho("bench", "w.yaml", "-o", "none", expect=3, before=[*before, 0]).stderr
@@ -209,7 +209,7 @@ def test_zenoh_leaves_no_lock_in_shared_memory_and_another_users_does_not_stop_i
 
 
 def test_the_roudi_of_another_user_is_not_used(shared):
-    """Whoever answers at RouDi's place hands out memory; its socket is of that user."""
+    """A process that answers in RouDi's place hands out memory; its socket belongs to that user."""
     workload(shared.tacho, "cyclonedds", "shm")
     poses = "import socket, sys; s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind('/tmp/roudi'); print('bound', flush=True); sys.stdin.read()"
     poser = subprocess.Popen(

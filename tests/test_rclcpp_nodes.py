@@ -1,4 +1,4 @@
-"""Nodes on rclcpp in `tacho bench`, where a ROS 2 with rclcpp is sourced."""
+"""Nodes on rclcpp in `tacho bench`, if a ROS 2 with rclcpp is sourced."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ EXECUTORS = ["single-threaded", "multi-threaded", "events"]
 
 @pytest.fixture(scope="session")
 def prefix(tmp_path_factory) -> Path:
-    """Where lib/tacho_rclcpp/node is."""
+    """The folder of lib/tacho_rclcpp/node."""
     folder = tmp_path_factory.mktemp("tacho_rclcpp")
     built = ros_packages.build(ROOT / "native/nodes/rclcpp", folder / "build")
     (folder / "lib/tacho_rclcpp").mkdir(parents=True)
@@ -27,7 +27,7 @@ def prefix(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def bench(tacho, prefix):
-    """Runs a workload to its end; its summary."""
+    """Runs a workload to its end; returns its summary."""
     tacho.environment["AMENT_PREFIX_PATH"] = os.pathsep.join([str(prefix), os.environ["AMENT_PREFIX_PATH"]])
 
     def run(text):
@@ -72,7 +72,7 @@ nodes:
 run: {duration: 2 s}
 """)
     (spinner,) = (s for s in summary["points"][0]["subscribing"] if s["node"] == "/spinner")
-    # Five come between two wakes, of which each takes one.
+    # Five messages come between two wakes, each of which takes one.
     assert 0 < spinner["received"] <= 60
 
 
@@ -92,7 +92,7 @@ def test_a_send_that_is_refused_is_counted_and_the_node_goes_on(tacho, bench):
     wait_for_window(tacho.directory / "run", process)
     os.kill(listener, signal.SIGSTOP)
     try:
-        # A reason stands beside each.
+        # Each has a reason.
         wait_for(lambda: files()["talker"].read_bytes().count(b"cannot publish data") >= 3, "refused sends", process)
     finally:
         os.kill(listener, signal.SIGCONT)

@@ -1,4 +1,5 @@
-"""Nodes on rclpy: its executors in `tacho bench`, and its nodes beside those of the plugin ros2, which know nothing of each other."""
+"""Nodes on rclpy: its executors in `tacho bench`, and its nodes beside those of the plugin ros2, each unaware of the
+other kind."""
 
 import csv
 import json
@@ -31,7 +32,7 @@ def subscription(topic, latest=False):
 
 
 class Process:
-    """One node process, spoken to as the runner does."""
+    """One node process, to which the test speaks as the runner does."""
 
     def __init__(self, middleware, node, inputs=(), outputs=(), transport="", address="", inside=()):
         command = [*inside, str(PROGRAMS[middleware]), node["name"]]
@@ -130,8 +131,8 @@ def test_nodes_on_rclpy_and_on_the_plugin_ros2_understand_each_other(start, talk
 
 @pytest.fixture
 def two_hosts():
-    """Two network namespaces with a link: (command to be inside, address) each. A machine has its own identity, too, or Fast DDS
-    would look for its peers on its own addresses alone."""
+    """Two network namespaces with a link: (command to be inside, address) each. Each also has a machine-id of its
+    own, because Fast DDS would otherwise look for peers only on its own addresses."""
     names = [f"tacho{os.getpid()}{side}" for side in "ab"]
     own_identity = 'f=$(mktemp); echo "$0" >$f; mount --bind $f /etc/machine-id; rm $f; exec "$@"'
     script = """
@@ -192,7 +193,7 @@ def test_a_spinning_node_takes_one_message_of_each_queue_at_a_wake(start):
     )
     _, spun = run_together([talker, spinner], seconds=2)
     for taken in spun["taken"]:
-        # Five messages come between two wakes: there is one at every wake but the first.
+        # Five messages come between two wakes, so there is one at every wake except the first.
         assert spun["wakes"] - 2 <= taken <= spun["wakes"]
     assert spun["wakes"] > 20
 
@@ -240,7 +241,7 @@ def test_a_publisher_that_falls_behind_by_design_says_what_it_skipped(start, exe
     (talked,) = run_together([talker], seconds=3)
     sent = talked["outputs"][0]
     assert sent["sent"] + sent["skipped"] == 300
-    # 25 ms of CPU time each: at best 40 a second, and fewer where others have the CPUs.
+    # 25 ms of CPU time each: at most 40 a second, and fewer if other programs have the CPUs.
     assert 0 < sent["sent"] <= 121
 
 
@@ -278,12 +279,12 @@ run: {{duration: 3 s, in_node_clock: true}}
     messages = [
         m for m in parquet.read_table(run / "tables/messages.parquet").to_pylist() if m["callback_ns"] is not None
     ]
-    # Where others have the CPUs, the threads of rclpy wait long for each other, and the queue of 10 overflows.
+    # If other programs have the CPUs, the threads of rclpy wait long for each other, and the queue of 10 overflows.
     assert len(messages) > 30
     latencies = []
     for m in messages:
         stamp, received = inside[m["sequence"]]
-        # Stamp and receipt lie beside our events; in between, others may get the CPU.
+        # Stamp and receipt lie beside our events; in between, other programs may get the CPU.
         latencies.append((m["callback_ns"] - m["publish_ns"], received - stamp))
         assert stamp <= m["publish_ns"] + ERROR_NS and m["callback_ns"] <= received + ERROR_NS
     ours_ns, theirs_ns = map(statistics.median, zip(*latencies))
@@ -313,7 +314,7 @@ run: {{duration: 2 s, in_node_clock: true, seed: 3}}
     tacho("bench", "w.yaml", "-o", "run")
     with open(tacho.directory / "run/clock/both.csv", newline="") as file:
         calls = sorted((int(r["start_ns"]), int(r["end_ns"])) for r in csv.DictReader(file))
-    # rclpy's own threads take the interpreter from each other: of 40 calls that were due it may have made six.
+    # rclpy's own threads take the interpreter from each other: of 40 calls that were due it may have made only six.
     assert beside or len(calls) > 10
     assert any(next_start < end for (_, end), (next_start, _) in zip(calls, calls[1:])) == beside
 
@@ -350,7 +351,7 @@ def test_a_send_that_is_refused_is_counted_and_the_node_goes_on(tacho):
     run = tacho.directory / "run"
 
     def switches(pid):
-        """How often it has slept and was woken."""
+        """How often it slept and was woken."""
         return sum(
             int(line.split()[1])
             for task in Path(f"/proc/{pid}/task").iterdir()

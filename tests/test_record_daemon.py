@@ -1,4 +1,4 @@
-"""A program that goes on as a daemon after the command has ended, and begins to publish only then."""
+"""A program that continues as a daemon after the command has ended, and begins to publish only then."""
 
 import json
 

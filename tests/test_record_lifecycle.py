@@ -1,4 +1,4 @@
-"""Managed nodes: an rclpy lifecycle node under `tacho record`, against what it does and its own clock."""
+"""Managed nodes: an rclpy lifecycle node under `tacho record`, compared with its own output and clock."""
 
 import pytest
 from places import PROGRAMS
@@ -29,7 +29,7 @@ def test_states_by_time_and_what_ended_at_a_node_that_was_not_active(tacho, requ
     least, most = (deactivated[1] - activated[2]) / 1e9, (deactivated[2] - activated[1]) / 1e9
     inside = node["in_state_s"]
     assert set(inside) == {"unconfigured", "configuring", "inactive", "activating", "active", "deactivating"}
-    # The last activation goes on to the end of the process, later than the last line.
+    # The last activation lasts until the end of the process, later than the last line.
     assert inside["active"] >= least
     inactive = (activated[1] - changes[0][2] + changes[3][1] - deactivated[2]) / 1e9
     within = sum(after - before for _, before, after in changes) / 1e9

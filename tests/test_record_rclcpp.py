@@ -1,5 +1,6 @@
-"""Programs on rclcpp under `tacho record`, against what they say of themselves: recordings made once (rclcpp 29.3 on
-rmw_fastrtps_cpp 9.3 and, in their folder jazzy, 28.1 on 8.4: tests/fixtures/rclcpp), and the programs themselves where a ROS 2 with rclcpp is sourced."""
+"""Programs on rclcpp under `tacho record`, compared with their own output: recordings made once (rclcpp 29.3 on
+rmw_fastrtps_cpp 9.3 and, in their folder jazzy, 28.1 on 8.4: tests/fixtures/rclcpp), and the programs themselves if
+a ROS 2 with rclcpp is sourced."""
 
 import tarfile
 from collections import Counter, defaultdict
@@ -20,7 +21,7 @@ def programs(tmp_path_factory) -> Path:
 
 @pytest.fixture(params=["kilted", "jazzy", "program"])
 def recording(tacho, request):
-    """Records a program, or unpacks what was recorded of it."""
+    """Records a program, or unpacks a recording of it."""
 
     def of(program, *arguments):
         if request.param != "program":
@@ -48,15 +49,16 @@ EXECUTORS = ["single", "static", "multi", "events"]
 def test_each_kind_of_callback_is_there_around_the_clock_inside_it(recording, executor):
     run = recording("every_callback", executor, "20")
     run.agrees_with_every_callback()
-    # Ours begins where the response is taken and ends where the executor is done with the client.
+    # Our time begins when the response is taken and ends when the executor is done with the client.
     run.surrounds("on_response", "client", "/sink", "/ask response")
-    # A response is worked on for 1 ms: waiting for its turn is no part of that, but a busy machine may hold some up.
+    # The program works on a response for 1 ms; waiting for its turn does not count, but a busy machine may hold some
+    # up.
     (response,) = (c for c in run.summary["callbacks"] if c["kind"] == "client")
     theirs = [end - start for _, start, end in run.said["on_response"]]
     assert response["duration_us"]["q1"] < 2 * sorted(theirs)[len(theirs) // 2] / 1e3
     names = " ".join(c.get("symbol") or "" for c in run.summary["callbacks"])
     assert "Source::Source()::{lambda" in names and "Relay::*" in names and "Sink::Sink()::{lambda" in names
-    # On Jazzy, too, whose rmw has no events of services.
+    # This also holds on Jazzy, whose rmw has no events of services.
     (service,) = run.summary["services"]
     assert (service["sent"], service["complete"], service["unanswered"]) == (20, 20, 0)
     paths = [chain["path"] for chain in run.summary["chains"]]
@@ -75,7 +77,7 @@ def test_each_kind_of_callback_is_there_around_the_clock_inside_it(recording, ex
 
 
 def causes_of(run, topic):
-    """Of each instance of the chain over a topic: its parts by kind and by whom, and its row of the messages."""
+    """For each instance of the chain over a topic: its parts by kind and cause, and its row of the messages."""
     path = ["/driver", topic, "/worker"]
     (chain,) = (i for i, c in enumerate(run.table("chains")) if c["path"] == path)
     instances = [i for i, row in enumerate(run.table("instances")) if row["chain"] == chain]
@@ -135,13 +137,13 @@ def test_messages_within_a_process_are_counted_once_and_what_was_overwritten_is_
         for number, p in enumerate(sorted(run.publications("/burst"), key=lambda p: p["publish_ns"]))
     }
     lost = {numbers[m["publish_ns"]] for m in run.messages("/other", "/burst") if m["delivery"] == "lost"}
-    # The last two may have lain in the buffer of two at the end.
+    # The last two may have stayed in the buffer of two at the end.
     assert lost <= missed and missed - lost <= {78, 79} and burst["lost"] == len(lost)
     assert not [n for n in run.summary["notes"] if n["name"] == "latency-to-take"]
 
 
 def sequence_of(rows, instant, is_after):
-    """Of what the program said: the publish call just before an instant, or the first line just after it."""
+    """From the program's output: the publish call just before an instant, or the first line just after it."""
     if is_after:
         return next((sequence for sequence, start, _ in rows if start >= instant - ERROR_NS), None)
     return next((sequence for sequence, start, _ in reversed(rows) if start <= instant + ERROR_NS), None)
@@ -216,10 +218,10 @@ def test_goals_of_an_action_are_told_by_the_times_around_its_callbacks(recording
         # It succeeds in the last line of that callback.
         assert accepted[1] - ERROR_NS <= goal["ended_ns"] <= accepted[2] + ERROR_NS
         assert goal["ended_ns"] <= goal["result_ns"] <= result[1] + ERROR_NS
-    # A response begins where it is taken and ends where its client is done with it, whatever the executor tells.
+    # A response begins when it is taken and ends when its client is done with it, whatever the executor reports.
     run.surrounds("on_result", "client", "/calling", "/count/_action/get_result response")
     assert len(run.executions("client", "/calling", "/count/_action/send_goal response")) == 20
-    # No callback of rclcpp is told to execute a goal: that is from the state executing to its end.
+    # rclcpp has no callback for executing a goal; the time is that from the state executing to its end.
     (execution,) = (c for c in run.summary["callbacks"] if c["kind"] == "action")
     assert (execution["node"], execution["topic"], execution["count"]) == ("/serving", "/count execution", 20)
     paths = [chain["path"] for chain in run.summary["chains"]]
@@ -233,7 +235,7 @@ def test_a_response_that_a_timer_or_a_thread_sends_later_is_followed_to_its_requ
         name: dict((number, times) for number, *times in run.said[name])
         for name in ("asked", "on_request", "answered", "on_response")
     }
-    # Its callback ends before the answer; on Jazzy rclcpp does not tell where.
+    # Its callback ends before the answer; on Jazzy rclcpp does not report when.
     run.surrounds("on_request", "service", "/serving", "/ask")
     calls = sorted(run.table("services"), key=lambda call: call["sequence"])
     assert len(calls) == 20
@@ -252,7 +254,7 @@ def test_a_response_that_a_timer_or_a_thread_sends_later_is_followed_to_its_requ
     instances = [i for i, _ in sorted(enumerate(run.table("instances")), key=lambda row: row[1]["start_ns"])]
     at_server = {hop["instance"]: hop for hop in run.table("hops") if hop["position"] == 1}
     for number, instance in enumerate(instances):
-        # From the callback that took the request to the response, whoever sent it.
+        # From the callback that took the request to the response, from whichever thread.
         assert at_server[instance]["start_ns"] <= said["on_request"][number][0] + ERROR_NS
         before, after = said["answered"][number]
         assert before - ERROR_NS <= at_server[instance]["output_ns"] <= after + ERROR_NS

@@ -1,4 +1,5 @@
-"""Callbacks of unmodified rclpy nodes under `tacho record`, against the clock inside each callback, on every executor."""
+"""Callbacks of unmodified rclpy nodes under `tacho record`, compared with the clock inside each callback, on every
+executor."""
 
 import pyarrow.parquet as parquet
 import pytest
@@ -9,7 +10,7 @@ EXECUTORS = ["single", "multi", "events"]
 
 
 def record(tacho, python, executor, *nodes):
-    """What the nodes noted inside: (name, start_ns, end_ns) of each callback; and the summary."""
+    """The nodes' own notes: (name, start_ns, end_ns) of each callback; and the summary."""
     done = tacho("record", "-o", "run", "--", python, PROGRAMS / "clocked_nodes.py", executor, COUNT, *nodes)
     rows = [line.rsplit(" ", 2) for line in done.stdout.splitlines() if line.startswith("on_")]
     return [(name, int(start), int(end)) for name, start, end in rows], tacho.json("explain", "run")
@@ -63,7 +64,8 @@ def test_a_chain_runs_from_the_timer_through_every_callback(tacho, ros_python, e
     heard = [end for name, _, end in inside if name == "on_second"]
     whole_us = sorted((end - start) / 1e3 for start, end in zip(published, heard))
     ours = sorted((i["end_to_end_ns"] / 1e3) for i in table(tacho, "instances"))
-    # Ours begins before the first line of the timer and ends after the last line of the sink, by some Python on either side.
+    # Our time begins before the first line of the timer and ends after the last line of the sink, with some Python on
+    # either side.
     assert all(mine >= theirs - 10 for mine, theirs in zip(ours, whole_us))
     for instance in table(tacho, "instances"):
         parts = ["computation_ns", "alignment_ns", "queueing_ns", "kept_ns", "transport_ns"]
@@ -98,13 +100,14 @@ def inside_ns(instance):
 
 
 def assert_chain_agrees(tacho, source, relay, sink):
-    """Every instance and message of `source -> /first -> relay -> /second -> sink` lies where the clocks inside the callbacks say. The n-th
-    callback of each node handles the n-th message."""
+    """Every instance and message of `source -> /first -> relay -> /second -> sink` lies where the clocks inside the
+    callbacks show. The n-th callback of each node handles the n-th message."""
     error_ns = 20_000  # of the relation between the ticks of two processes and the clock
     instances = sorted(table(tacho, "instances"), key=lambda instance: instance["start_ns"])
     for instance, of_source, of_relay, of_sink in zip(instances, source, relay, sink, strict=True):
         assert instance["start_ns"] - error_ns <= of_source[0] and of_sink[1] <= instance["end_ns"] + error_ns
-        # 1 ms was slept before the one publish call, 2 ms before the other: no part of what messages waited.
+        # The program slept 1 ms before the one publish call and 2 ms before the other, which is no part of the
+        # messages' waiting.
         assert inside_ns(instance) >= 3_000_000
         assert instance["end_to_end_ns"] - inside_ns(instance) <= of_sink[0] - of_source[0] - 3_000_000 + 3 * error_ns
     topics = [endpoint["topic"] for endpoint in table(tacho, "endpoints")]
@@ -127,7 +130,8 @@ def test_a_coroutine_is_one_call_in_parts_and_goes_on_with_the_response(tacho, r
     executions = table(tacho, "executions")
     parts = [(i, e) for i, e in enumerate(executions) if e["callback"] == timer]
     resumed = [(executions[e["resumes"]], e) for _, e in parts if e["resumes"] is not None]
-    # Only what the callback did is in its parts, not what it awaited; one that returned at once has a single part.
+    # Its parts contain only what the callback did, not what it awaited; a callback that returned at once has a single
+    # part.
     assert len(resumed) == COUNT
     for name, of_parts in [("on_timer part 0", [a for a, _ in resumed]), ("on_timer part 1", [b for _, b in resumed])]:
         theirs = sorted((start, end) for n, start, end in inside if n == name)
@@ -139,7 +143,7 @@ def test_a_coroutine_is_one_call_in_parts_and_goes_on_with_the_response(tacho, r
     worked = sum(end - start for name, start, end in inside if name.startswith("on_timer"))
     took = figures["duration_us"]["mean"] * figures["count"] * 1e3
     assert worked - 10_000 * COUNT <= took
-    # The server works for 2 ms: what is awaited is not in it.
+    # The server works for 2 ms; the awaited time is not in it.
     assert took < sum(b["end_ns"] - a["start_ns"] for a, b in resumed) - 2_000_000 * COUNT
     (service,) = (s for s in summary["services"] if s["service"] == "/ask")
     assert (service["complete"], service["unanswered"]) == (COUNT, 0)

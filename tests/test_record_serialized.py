@@ -1,4 +1,5 @@
-"""Serialised messages (`raw=True`, publishers of bytes) of unmodified rclpy nodes under `tacho record`, against the clocks inside them."""
+"""Serialised messages (`raw=True`, publishers of bytes) of unmodified rclpy nodes under `tacho record`, compared
+with the clocks inside them."""
 
 import pyarrow.parquet as parquet
 import pytest

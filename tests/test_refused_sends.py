@@ -1,4 +1,4 @@
-"""Sends that the middleware refuses: counted beside what was sent and skipped, and the run goes on."""
+"""Sends that the middleware refuses are counted beside what was sent and skipped, and the run continues."""
 
 import json
 import shutil
@@ -14,8 +14,8 @@ pytestmark = pytest.mark.skipif(
     reason="network namespaces cannot be made here: they need iproute2, and a kernel that lets this user make them",
 )
 
-# In a network of its own, where a rule says for a while that its loopback cannot be reached. /proc/net/snmp counts what was sent and, as
-# OutNoRoutes, what the kernel refused to send.
+# In a network of its own, in which a rule makes the loopback unreachable for a while. /proc/net/snmp counts what was
+# sent and, as OutNoRoutes, what the kernel refused to send.
 COUNTING = r"""
 count() { awk -v table="$1:" -v column="$2" '
   $1 == table && !at { for (i = 2; i <= NF; i++) if ($i == column) at = i; next } $1 == table { print $at }' /proc/net/snmp; }
@@ -48,7 +48,7 @@ run: {duration: 120 s}
 
 def test_a_send_that_the_kernel_refuses_is_counted_and_the_next_ones_are_sent(tacho):
     (tacho.directory / "w.yaml").write_text(WORKLOAD)
-    # SIGINT is ignored by what a shell without job control (-m) starts in the background.
+    # A shell without job control (-m) starts background programs with SIGINT ignored.
     process = tacho.start("bench", "w.yaml", "-o", "run", before=[*NAMESPACE, "bash", "-mc", SCRIPT])
     out, err = finished(process)
     assert process.returncode in (0, 130), out + err
@@ -58,7 +58,7 @@ def test_a_send_that_the_kernel_refuses_is_counted_and_the_next_ones_are_sent(ta
     assert point["refused"] >= 20
     assert point["due"] == point["sent"] + point["refused"] + point["skipped"]
     assert all(talker[name] == point[name] for name in ("due", "sent", "refused", "skipped"))
-    # Nothing that was refused is lost, and what was sent after it came: all but what was under way at the end.
+    # No refused message is lost, and all sent after it came, except for those on their way at the end.
     assert point["received"] + point["lost"] == point["sent"]
     messages = parquet.read_table(
         tacho.directory / "run/tables/messages.parquet", columns=["sequence", "take_ns"]
@@ -73,7 +73,7 @@ def test_a_send_that_the_kernel_refuses_is_counted_and_the_next_ones_are_sent(ta
     )
 
 
-# The talker's sockets are connected, each to one listener's port; first the one cannot be reached, then the other.
+# The talker's sockets are connected, each to one listener's port; first one port is unreachable, then the other.
 ONE_AT_A_TIME = (
     COUNTING
     + r"""

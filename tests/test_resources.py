@@ -1,4 +1,4 @@
-"""What processes use, against workloads whose use is known."""
+"""The resource use of processes, compared with workloads of known use."""
 
 import json
 import time
@@ -29,7 +29,7 @@ def bench(tacho, run, middleware="cyclonedds", size="64 B", work=0.01, start="to
 
 
 def sent(tacho, run):
-    """Messages of the window; on a machine that has no time for it, fewer than 50 a second."""
+    """Messages of the window; on a busy machine fewer than 50 a second."""
     return json.loads((tacho.directory / run / "summary.json").read_text())["points"][0]["sent"]
 
 
@@ -37,9 +37,10 @@ def test_cpu_time_is_that_of_the_work(tacho):
     before = time.monotonic_ns()
     info, busy = bench(tacho, "busy", work=8)
     used = busy["talker"]["resources"]
-    # From a reading near the beginning of the window to one near its end, both while the command ran.
+    # Between a reading near the beginning of the window and one near its end, both while the command ran.
     assert 0.8 * window_ns(info) < used["over_ns"] < time.monotonic_ns() - before
-    # The readings may be a tenth of a second, five messages, away from the window on either side; publishing costs some, too.
+    # The readings may be a tenth of a second, five messages, away from the window on either side; publishing costs
+    # something, too.
     messages = sent(tacho, "busy")
     assert (messages - 6) * 8e6 < used["cpu_ns"] < (messages + 6) * 8e6 + messages * 1e6
 
@@ -47,7 +48,7 @@ def test_cpu_time_is_that_of_the_work(tacho):
 def test_switches_are_those_of_the_wake_ups(tacho):
     _, processes = bench(tacho, "lazy")
     messages = sent(tacho, "lazy")
-    # One a message on either side, and not many more.
+    # One for each message on either side, and not many more.
     for process in processes.values():
         assert 0.9 * messages - 6 < process["resources"]["voluntary_switches"] < 10 * messages
 
@@ -56,12 +57,12 @@ def test_memory_grows_by_the_messages(tacho):
     _, small = bench(tacho, "small", middleware="socket\ntransport: tcp")
     _, large = bench(tacho, "large", middleware="socket\ntransport: tcp", size="16 MiB")
     grown = large["talker"]["resources"]["rss_bytes"] - small["talker"]["resources"]["rss_bytes"]
-    # But for some pages: what else a process touches is never the same twice.
+    # Except for some pages, because a process never touches exactly the same ones.
     assert 15.5 < grown / (1 << 20) < 18
     for process in large.values():
         used = process["resources"]
         assert used["pss_bytes"] <= used["rss_bytes"] <= used["peak_rss_bytes"]
-        # The recorder's buffers are in /dev/shm or on a disk, and never counted.
+        # The recorder's buffers are in /dev/shm or on a disk, and never count.
         assert used["shared_bytes"] == 0
 
 
@@ -76,7 +77,7 @@ def test_events_that_are_recorded_are_no_memory_of_the_program(tacho):
     events = [file.stat().st_size for file in (tacho.directory / "recorded" / "events").glob("*.events")]
     assert len(events) == 2 and min(events) > 3 << 19
     for name in used[0]:
-        # The recorder's own code and state are there, its buffers are not.
+        # The recorder's own code and state count, its buffers do not.
         assert used[0][name] - used[1][name] < 1 << 20
 
 
@@ -91,7 +92,7 @@ def test_start_up_at_once_goes_from_main_over_ready_to_the_first_message(tacho, 
     assert startup["listener"]["first_message_ns"] > startup["listener"]["ready_ns"]
     assert "first_message_ns" not in startup["talker"]
     assert window_ns(info) == 2_000_000_000
-    # It began by itself: the first message was there before the word to start together would have been given.
+    # It began by itself: the first message was there before the runner would have started all together.
     assert all(process["code"] == 0 for process in processes.values())
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from waiting import finished, wait_for
 
-# Queues that hold all that is sent, so that a busy machine loses nothing.
+# Queues that hold everything that is sent, so that a busy machine loses nothing.
 PAIR = """
 middleware: ros1
 transport: {transport}

@@ -1,4 +1,5 @@
-"""The transports of the plugin ros2 are what they say: by what its processes map, and by the bytes on a loopback of their own."""
+"""The transports of the plugin ros2 are what their names promise, by the mappings of its processes and by the bytes
+on a loopback of their own."""
 
 import json
 import os
@@ -20,7 +21,7 @@ nodes:
   viewer: {{subscribes: {{/image: {{depth: 30}}}}}}
 run: {{duration: 3 s}}
 """
-# In a network namespace of its own, where nobody else's traffic is counted.
+# In a network namespace of its own, where no other traffic counts.
 IN_NAMESPACE = [
     "unshare",
     "--net",

@@ -101,7 +101,7 @@ def test_background_load_computes_while_nodes_run_and_ends_with_them(tacho):
         return next((pid for pid in children(process.pid) if len(threads(pid, "background")) == 2), None)
 
     load = wait_for(background, "two threads of background load")
-    # Two threads want all they can get, and others of this machine, too.
+    # Two threads want all that they can get, and so do other programs of this machine.
     wait_for(lambda: cpu_seconds(load) > 0.2, "the load to compute", process)
     succeeded(process)
     assert not os.path.exists(f"/proc/{load}")

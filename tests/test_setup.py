@@ -1,4 +1,4 @@
-"""What set-up installs is pinned by hashes, so that a package that changed under its version is refused."""
+"""Hashes pin what set-up installs, so that it refuses a package that changed under its version."""
 
 import json
 import re

@@ -1,4 +1,5 @@
-"""Recordings of two hosts, joined: clocks that are apart are related by the messages both ways, within an uncertainty that is said."""
+"""Recordings of two hosts, joined: the messages in both directions relate clocks that are apart, within a stated
+uncertainty."""
 
 import shutil
 import struct
@@ -14,7 +15,8 @@ HEADER, CHUNK, CHUNK_HEADER, CLOCK_SYNC = 4096, 32768, 64, 2
 
 
 def shift(events, ahead_ns, boot_id):
-    """Makes event files (docs/event-file.md) those of a host of another boot, whose clock is ahead by so much."""
+    """Turns event files (docs/event-file.md) into those of a host of another boot, whose clock is ahead by this
+    much."""
     (events / "clock.sync").unlink()
     for path in events.glob("*.events"):
         data = bytearray(path.read_bytes())
@@ -51,7 +53,7 @@ def program(python, name, topic, *arguments):
 
 @pytest.fixture
 def recorded(tacho, ros_python):
-    """Two runs at one time: a car that sends /ping and hears /pong, and a roadside that hears and sends."""
+    """Two runs at one time: a car that sends /ping and receives /pong, and a roadside unit that receives and sends."""
 
     def start(run, hears, sends):
         listener, talker = (
@@ -93,7 +95,7 @@ def test_clocks_that_are_apart_are_related_within_the_uncertainty_that_is_said(r
     )
     first, other = parquet.read_table(folder / "two-clocks" / "tables" / "clocks.parquet").to_pylist()
     offset, uncertainty = other["offset_ns"], other["uncertainty_ns"]
-    # Clocks are told against that of the process whose file is named first: by its id, of either host.
+    # Clocks are relative to that of the process whose file comes first by name: by its id, of either host.
     ahead = AHEAD_NS if other["host"] == "roadside" else -AHEAD_NS
     assert first["host"] != other["host"] and abs(offset - ahead) <= uncertainty, other
     # No more than a message takes there and back.

@@ -1,4 +1,4 @@
-"""A node that a signal ends before anything is measured: the run starts again, once, and says so."""
+"""If a signal ends a node before anything is measured, the run starts again, once, and reports it."""
 
 import json
 import os
@@ -9,8 +9,8 @@ import pytest
 from places import ROOT
 from waiting import finished, wait_for_window
 
-# Stands in the place of the program of nodes: as often as it is told to, it starts the real one, lets it come as far as its middleware and
-# kills it there. What that one says is not heard, so that nobody takes it for ready.
+# Replaces the program of nodes. As often as it is told to, it starts the real one, waits until its middleware is
+# loaded, and kills it there. It discards that program's output, so that nobody takes it for ready.
 PROGRAM = """#!/bin/bash
 for i in $(seq {times}); do
   if [ "$1" = listener ] && mkdir "{marks}/$i" 2>/dev/null; then
@@ -63,7 +63,8 @@ def test_a_node_killed_once_at_the_start_costs_a_second_start_and_no_figure(tach
     assert [process.get("code") for process in info["processes"]] == [0, 0]
     first = {process["name"]: process for process in info_of(run / "failed-start")["processes"]}
     assert first["listener"]["signal"] == signal.SIGABRT and (run / "failed-start/logs/listener.log").is_file()
-    # Nothing of the first start is in the figures: each process recorded once, and each message of the window is there once.
+    # The figures contain nothing of the first start: each process was recorded once, and each message of the window is
+    # there once.
     pids = {file.name.split("-")[0] for file in (run / "events").glob("*.events")}
     assert {str(process["pid"]) for process in info["processes"]} <= pids and str(first["talker"]["pid"]) not in pids
     (point,) = json.loads((run / "summary.json").read_text())["points"]
@@ -115,7 +116,7 @@ def threads(pid: int) -> list[str]:
 
 @pytest.mark.parametrize("middleware", ["ros2", "rclpy", "fastdds"])
 def test_no_node_on_fast_dds_asks_its_peers_for_their_types(tacho, middleware):
-    """The thread that takes the answers, dds.tls.replies, is what fell at the start."""
+    """The thread that takes the answers, dds.tls.replies, crashed at the start."""
     (tacho.directory / "w.yaml").write_text(WORKLOAD.replace("{socket: tcp}", middleware).replace("500 ms", "60 s"))
     process = tacho.start("bench", "w.yaml", "-o", "run")
     run = tacho.directory / "run"

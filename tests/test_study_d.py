@@ -13,7 +13,7 @@ ERROR_NS = 10_000  # of the relation between the ticks and the clock
 
 
 def test_callback_times_agree_with_a_clock_inside_the_callback(tacho, workloads):
-    # At 30 Hz the callback's 9 ms are as they are at the study's 10 Hz, and there is room for a busy machine.
+    # At 30 Hz the callback's 9 ms are the same as at the study's 10 Hz, and a busy machine has room.
     text = (workloads / "study-d.yaml").read_text()
     assert "10 Hz" in text
     fast = tacho.directory / "study-d-30hz.yaml"
@@ -53,14 +53,14 @@ def test_callback_times_agree_with_a_clock_inside_the_callback(tacho, workloads)
     figures = next(
         c for c in summary["callbacks"] if c.get("node", "").lstrip("/") == "node_2" and c["kind"] == "subscription"
     )
-    # Of those that began in the window; one may lie between its event and its clock.
+    # Those that began in the window; one may lie between its event and its clock.
     info = json.loads((tacho.directory / "run" / "run.json").read_text())
     measured = {start: time for start, time in inside if info["measured_from_ns"] <= start < info["measured_to_ns"]}
     assert abs(figures["count"] - len(measured)) <= 1 and figures["count"] >= CALLBACKS
     clock_mean_us = sum(measured.values()) / len(measured) / 1e3
     assert figures["duration_us"]["mean"] == pytest.approx(clock_mean_us, rel=0.02)
 
-    # The study's point: what `hz` says of the output topic is the period, here some three times the work.
+    # The study's point: `hz` of the output topic shows the period, here some three times the work.
     ((topic, period_ms),) = figures["output_period_ms"]
     starts = sorted(measured)
     assert period_ms == pytest.approx((starts[-1] - starts[0]) / (len(starts) - 1) / 1e6, rel=0.02)

@@ -1,4 +1,5 @@
-"""`tacho bench` of sweeps: the order of the runs, going on after an end, points that fail, options instead of a file."""
+"""`tacho bench` of sweeps: the order of the runs, continuing after an interruption, points that fail, options
+instead of a file."""
 
 import json
 import os
@@ -38,7 +39,7 @@ def is_finished(directory):
 
 
 def started(run):
-    """When each finished run began: a run that is run again begins later."""
+    """When each finished run began; a run that is run again begins later."""
     return {d.name: (read(d / "run.json")["started_at"], d.stat().st_ino) for d in points(run) if is_finished(d)}
 
 
@@ -60,7 +61,7 @@ def test_a_sweep_that_was_killed_goes_on_and_runs_nothing_twice(tacho):
     finished(process)
     before = started(run)
     assert 8 <= len(before) < POINTS
-    # What is there can be looked at as it is.
+    # The finished part can be read as it is.
     assert read(run / "run.json")["cut_short"] is True
     assert len(tacho.json("explain", "run")["points"]) == len(before)
 
@@ -71,7 +72,7 @@ def test_a_sweep_that_was_killed_goes_on_and_runs_nothing_twice(tacho):
     assert read(run / "run.json")["cut_short"] is False and not read(run / "run.json")["missing"]
     assert (run / "workload.yaml").read_text() == MANY
     assert all(point["due"] > 0 for point in summary["points"])
-    # Once more: there is nothing left to run.
+    # Once more: nothing is left to run.
     done = tacho("bench", "w.yaml", "-o", "run", "--resume")
     assert order(done.stderr) == [] and started(run) == after
 
@@ -107,7 +108,7 @@ def test_two_never_run_one_sweep_at_once(tacho):
 
 
 def test_an_interrupt_at_the_terminal_is_no_failure_of_a_point(tacho):
-    """A terminal sends ^C to the nodes, too."""
+    """A terminal also sends ^C to the nodes."""
     (tacho.directory / "w.yaml").write_text(MANY.replace("0.1 s", "20 s"))
     run = tacho.directory / "run"
     process = tacho.start("bench", "w.yaml", "-o", "run", start_new_session=True)
@@ -133,7 +134,7 @@ def test_another_workload_is_refused_and_the_difference_named(tacho, change, wor
     done = tacho("bench", "w.yaml", "-o", "run", "--resume", expect=2)
     for word in words:
         assert word in done.stderr
-    # A comment is no other workload.
+    # A comment does not make another workload.
     (tacho.directory / "w.yaml").write_text("# as before\n" + FEW.replace("repeats: 3", "repeats: 1"))
     tacho("bench", "w.yaml", "-o", "run", "--resume")
 
@@ -160,10 +161,10 @@ def test_rounds_hold_every_point_once_in_an_order_of_their_own(tacho):
     began = []
     for point in points(run):
         began += [(read(r / "run.json")["measured_from_ns"], int(r.name)) for r in (point / "repeats").iterdir()]
-    # By the clock: no repeat of a round before the end of the round before.
+    # By the clock: no repeat of a round before the end of the previous round.
     assert [repeat for _, repeat in sorted(began)] == [0] * 4 + [1] * 4 + [2] * 4
     assert [point["repeats"] for point in summary["points"]] == [3] * 4
-    # Figures are over all repeats.
+    # Figures cover all repeats.
     for directory, point in zip(points(run), summary["points"]):
         repeats = [read(r / "summary.json")["points"][0] for r in (directory / "repeats").iterdir()]
         assert point["sent"] == sum(r["sent"] for r in repeats)
@@ -186,14 +187,14 @@ def test_a_point_that_fails_is_kept_and_named_and_ends_nothing(tacho):
         info = read(directory / "run.json")
         assert info["cut_short"] and any("no_such" in text for text in info["missing"])
         assert not is_finished(directory)
-        # Its other repeats would fail the same way.
+        # Its other repeats would fail in the same way.
         assert [r.name for r in (directory / "repeats").iterdir()] == ["0"]
     summary = read(run / "summary.json")
     assert [p["parameters"] for p in summary["points"]] == [{"middleware": "inproc"}]
     assert summary["points"][0]["repeats"] == 2 and is_finished(right)
     notes = [note["text"] for note in summary["notes"]]
     assert any(missing.name in text and "no_such_middleware" in text for text in notes), notes
-    # What failed is tried again; what is finished is not.
+    # Failed runs are tried again, finished ones are not.
     before = read(right / "repeats" / "0" / "run.json")["started_at"]
     again = tacho("bench", "w.yaml", "-o", "run", "--resume", expect=3)
     assert read(right / "repeats" / "0" / "run.json")["started_at"] == before

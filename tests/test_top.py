@@ -22,7 +22,7 @@ TRACETOOLS = ROOT / "build/native/recorder/tests/kilted/lib/libtracetools.so"
 
 @pytest.fixture
 def recorded(tacho, ros_python):
-    """The run directory of a recording of a talker at 50 Hz and a listener, which goes on."""
+    """The run directory of a recording of a talker at 50 Hz and a listener, which is still running."""
     run = tacho.directory / "run"
     command = ["sh", PROGRAMS / "talk_and_listen.sh", ros_python, 1_000_000, 0.02]
     with open(tacho.directory / "printed", "w") as printed:  # not a pipe: nobody reads it meanwhile
@@ -38,7 +38,7 @@ def test_the_last_seconds_as_json(tacho, recorded):
     (topic,) = [t for t in found["topics"] if t["topic"] == "/chatter"]
     assert found["processes"] >= 2 and found["dropped_events"] == 0
     assert found["window_s"] <= 3.01
-    # That of some window of this length, by the talker's own clock.
+    # The rate in some window of this length, by the talker's own clock.
     rates = rates_told(tacho.directory / "printed", found["window_s"])
     assert 0.95 * min(rates) <= topic["rate_hz"] <= 1.05 * max(rates)
     # The first message may have come inside the window.
@@ -48,7 +48,7 @@ def test_the_last_seconds_as_json(tacho, recorded):
 
 
 def figures_once(tacho, run, window, there):
-    """What `tacho top --once` tells, once it has what is asked for."""
+    """The output of `tacho top --once`, once it contains what the caller asks for."""
     told = []
 
     def look():
@@ -62,7 +62,7 @@ def figures_once(tacho, run, window, there):
 
 
 def rates_told(printed, window_s):
-    """Hz in each stretch of a talker's messages that the window has room for."""
+    """Hz in each stretch of a talker's messages that fits the window."""
     lines = [line.split() for line in printed.read_text().splitlines()]
     at = [int(line[2]) / 1e9 for line in lines if len(line) == 3 and line[0] == "published"]
     last = [bisect.bisect_right(at, begin + window_s) - 1 for begin in at]
@@ -71,7 +71,8 @@ def rates_told(printed, window_s):
 
 @pytest.fixture
 def on_a_terminal(tacho, recorded):
-    """`tacho top` on a terminal of 140 by 30: its process, the terminal's other end, and a wait until a line begins with a text."""
+    """`tacho top` on a terminal of 140 by 30: its process, the terminal's other end, and a function that waits until
+    a line begins with a text."""
     controller, terminal = pty.openpty()
     ioctl(terminal, TIOCSWINSZ, struct.pack("HHHH", 30, 140, 0, 0))
     process = subprocess.Popen(
@@ -115,7 +116,7 @@ def test_on_a_terminal_until_q(on_a_terminal):
 
 
 def test_a_terminal_that_goes_ends_it(on_a_terminal):
-    """No SIGHUP comes: the terminal is not the one that controls it."""
+    """No SIGHUP comes, because the terminal is not the controlling one."""
     process, terminal, wait_for = on_a_terminal
     wait_for("/chatter")
     terminal.close()

@@ -1,4 +1,4 @@
-"""`tacho tune --prove`: the gain is there, in the parts where it should be, and the workloads it writes are plain ones."""
+"""`tacho tune --prove`: the gain is there, in the expected parts, and the workloads that it writes are plain ones."""
 
 import json
 import signal
@@ -31,7 +31,7 @@ def test_both_methods_prove_their_gain_on_ros2(tacho, chain):
     out = tacho.directory / "out"
     summary = json.loads((out / "summary.json").read_text())
 
-    # Four gaps of 50 ms on average, evenly drawn: beside them what is computed is little.
+    # Four gaps of 50 ms on average, evenly drawn; the computation is small beside them.
     assert mean(summary, "untuned", "alignment_ms") > 5 * mean(summary, "untuned", "computation_ms")
     assert mean(summary, "untuned", "alignment_ms") > 0.8 * mean(summary, "untuned")
     assert mean(summary, "untuned") / mean(summary, "common_rate") > 5
@@ -91,7 +91,7 @@ def test_a_proof_that_was_interrupted_goes_on_to_the_outcome_of_one_that_was_not
 
     done = tacho("tune", "--prove", "-o", "out", "--resume")
     assert "1 of 6 runs are finished" in done.stderr and "proving: untuned 1 of 2" not in done.stderr
-    # What was found and what was complete is as it was, to the file; what was cut short was run anew.
+    # Results and complete runs are unchanged, to the file; interrupted runs were run again.
     assert {name: read(out / name) for name in before} == before
     assert (read(kept / "run.json"), kept.stat().st_ino) == first
     assert read(cut_short / "run.json")["cut_short"] is False and not (cut_short / "left").exists()
@@ -192,7 +192,7 @@ def test_the_curve_is_of_the_checks_and_cores_that_are_named(tacho, chain):
     }
     (beside,) = searched["others"]
     assert beside["name"] == "beside" and beside["period_ms"] == pytest.approx(50, rel=0.05)
-    # CPU time, of which the nodes burn what the workload says, however busy the machine is.
+    # CPU time, of which the nodes burn what the workload states, however busy the machine is.
     assert beside["computation_ms"] == pytest.approx(4, rel=0.05)
     assert all(node["execution_ms"] == pytest.approx(1, rel=0.2) for node in searched["chain"])
     wrong = tacho("tune", chain, "--method", "common-rate", "--check", "beside=1ms", "-o", "wrong", expect=2)

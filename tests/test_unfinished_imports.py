@@ -1,4 +1,5 @@
-"""`tacho import` that cannot come to its end, or that others do at once: what is left says what it is, and nothing is lost."""
+"""`tacho import` that cannot finish, or that several processes do at once: what it leaves names itself, and nothing
+is lost."""
 
 import shutil
 import signal

@@ -1,4 +1,4 @@
-"""`tacho bench --unrecorded`: the nodes' own figures, and what recording costs."""
+"""`tacho bench --unrecorded`: the nodes' own figures, and the cost of recording."""
 
 import json
 
@@ -16,7 +16,7 @@ run: {duration: 1 s, in_node_clock: %s}
 
 
 def row(text, *words):
-    """The cells behind the first line that begins with these words."""
+    """The cells after the first line that begins with these words."""
     for line in text.splitlines():
         if line.split()[: len(words)] == list(words):
             return line.split()[len(words) :]
@@ -46,7 +46,7 @@ def test_the_nodes_own_counts_and_the_cost_of_recording_are_printed(tacho, clock
     )
     assert float(cost) == pytest.approx(cpu["recorded"] - cpu["unrecorded"], abs=0.02)
     assert ("latency by the nodes' clocks, median" in said) == (clock == "true")
-    # What was recorded is a run like any other.
+    # The recorded part is a run like any other.
     assert tacho.json("explain", run / "recorded")["points"][0]["sent"] > 0
 
 

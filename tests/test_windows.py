@@ -1,4 +1,4 @@
-"""The part of a recorded rclpy system that counts, against what its programs printed with their own clock."""
+"""The part of a recorded rclpy system that counts, compared with its programs' output by their own clock."""
 
 import json
 from datetime import datetime, timezone
@@ -24,7 +24,8 @@ def recorded(tacho, ros_python):
 
 
 def between(published, first, behind):
-    """A window around the messages from one number to another: its borders lie in the middle of two publish calls."""
+    """A window around the messages from one number to another; its borders lie in the middle between two publish
+    calls."""
     return [(published[number - 1] + published[number]) // 2 for number in (first, behind)]
 
 
@@ -50,7 +51,7 @@ def test_a_window_counts_what_was_published_in_it(tacho, recorded):
     (chain,) = summary["chains"]
     assert (chain["instances"], chain["lost"]) == (50, 0)
     (listening,) = (c for c in summary["callbacks"] if c["kind"] == "subscription" and c["topic"] == "/chatter")
-    # The first message of the window may be taken in it, and the last one behind it.
+    # The window may contain the take of the message before its first one, and the last one may be taken after it.
     assert 49 <= listening["count"] <= 51
     rest = tacho.json("explain", "run", "--skip", f"{start}ns")
     assert chatter(rest)["sent"] == COUNT - 40
@@ -99,7 +100,7 @@ def test_the_start_up_is_left_out_of_chains_and_said(tacho, recorded):
     counting = tacho.json("explain", "run", "--skip", "0s")
     assert "start_up_s" not in counting["window"]
     assert counting["chains"][0]["instances"] == COUNT
-    # All that was sent is told, whether or not it counts for chains.
+    # All sent messages are reported, whether or not they count for chains.
     topic = chatter(whole)
     assert topic["sent"] == COUNT and topic["received"] + sum(ends(topic)) == COUNT
 
@@ -127,6 +128,6 @@ def test_repeats_have_no_wall_clock_in_common(tacho):
     assert "window" not in tacho.json("explain", "run")
     part = tacho.json("explain", "run", "--between", "200ms", "700ms")
     (topic,) = part["topics"]
-    # 50 in each of the two repeats, whatever instants of the grid the borders lie between.
+    # 50 in each of the two repeats, wherever the borders lie on the grid.
     assert 98 <= topic["sent"] <= 102 and topic["sent"] == topic["received"] + sum(ends(topic))
     assert "2 repeats" in tacho("explain", "run", "--between", "10:00:00", "10:00:01", expect=2).stderr

@@ -1,4 +1,5 @@
-"""The middleware plugins in Rust through `tacho bench`: what zenoh's peers hear, and what iceoryx leaves in shared memory."""
+"""The middleware plugins in Rust through `tacho bench`: what zenoh's peers receive, and what iceoryx leaves in
+shared memory."""
 
 import os
 import signal
@@ -12,7 +13,7 @@ import zenoh
 from domains import free_domain
 from waiting import LIMIT_S, finished, wait_for
 
-# Queues that hold all that is sent, so that a busy machine loses nothing.
+# Queues that hold everything that is sent, so that a busy machine loses nothing.
 FAN = """
 middleware: {middleware}
 transport: {transport}
@@ -53,7 +54,7 @@ def test_every_message_reaches_twelve_processes(tacho, middleware, transport):
 @pytest.mark.timing
 def test_what_is_not_copied_takes_no_time(tacho):
     def least(run, *arguments):
-        """Of some twenty messages the latency of the one that other programs kept waiting least."""
+        """Of some twenty messages, the latency of the one that other programs delayed least."""
         return point(tacho, fan(*arguments, size="8 MiB", depth=10), run)["latency_us"]["min"]
 
     by_tcp, serialised, lent = least("a", "zenoh", "peer"), least("b", "zenoh", "shm"), least("c", "iceoryx", "shm")
@@ -61,7 +62,7 @@ def test_what_is_not_copied_takes_no_time(tacho):
 
 
 class Ears:
-    """A peer of its own, on Eclipse Zenoh's Python library, that hears a domain as rmw_zenoh would."""
+    """A peer on Eclipse Zenoh's Python library that listens to a domain as rmw_zenoh would."""
 
     def __init__(self, domain):
         config = zenoh.Config()
@@ -107,7 +108,7 @@ def test_a_foreign_peer_hears_messages_and_tokens_of_ros_2(tacho, ros_python, si
             return sum(kind == zenoh.SampleKind.DELETE for kind, _ in ears.tokens)
 
         wait_for(lambda: gone() == 4, "the ends of 4 tokens")
-    # Those of before and behind the window that is measured came, too.
+    # Messages before and after the measured window came, too.
     assert len(ears.samples) >= sent > 0
 
     there = sorted(token.split("/") for kind, token in ears.tokens if kind == zenoh.SampleKind.PUT)
@@ -117,7 +118,7 @@ def test_a_foreign_peer_hears_messages_and_tokens_of_ros_2(tacho, ros_python, si
 
     keys = {key for key, _, _ in ears.samples}
     assert keys == {f"{domain}/points/{package}::msg::dds_::{name}_/{publisher[11]}"}
-    # Sequence number, CLOCK_REALTIME, and the sixteen bytes that identify the publisher, behind their number.
+    # Sequence number, CLOCK_REALTIME, and the sixteen bytes that identify the publisher, after their number.
     attachments = [struct.unpack("<qqB16s", attachment) for _, _, attachment in ears.samples]
     assert [a[0] for a in attachments] == list(range(1, len(ears.samples) + 1))
     assert all(0 <= time.time_ns() - a[1] < 600 * 10**9 for a in attachments)

@@ -1,4 +1,4 @@
-"""Waiting for what must happen: until it has, not for a time. The limit is only there so that no test hangs."""
+"""Waits for what must happen: until it has, not for a time. The limit only keeps a test from hanging."""
 
 import json
 import subprocess
@@ -6,11 +6,11 @@ import time
 from pathlib import Path
 
 LIMIT_S = 600
-"""On a machine that others use, what takes seconds may take minutes."""
+"""On a machine that others use, an action of seconds may take minutes."""
 
 
 def wait_for(condition, what: str, process: subprocess.Popen | None = None):
-    """What `condition` gives, once it is true. `process` is who makes it so: there is no waiting for one that has ended."""
+    """Returns the value of `condition` once it is true. `process` makes it so: if that has ended, waiting fails."""
     deadline = time.monotonic() + LIMIT_S
     while not (found := condition()):
         if process and process.poll() is not None:
@@ -22,7 +22,7 @@ def wait_for(condition, what: str, process: subprocess.Popen | None = None):
 
 
 def finished(process: subprocess.Popen, input: str | None = None) -> tuple[str, str]:
-    """What a process prints on stdout and stderr until it ends. One that does not end is an error that says what it printed."""
+    """What a process prints on stdout and stderr until it ends. If it does not end, the error contains its output."""
     try:
         return process.communicate(input, timeout=LIMIT_S)
     except subprocess.TimeoutExpired as expired:
@@ -33,14 +33,14 @@ def finished(process: subprocess.Popen, input: str | None = None) -> tuple[str, 
 
 
 def succeeded(process: subprocess.Popen) -> tuple[str, str]:
-    """The same of a process that must end with exit code 0."""
+    """Does the same for a process that must end with exit code 0."""
     out, err = finished(process)
     assert process.returncode == 0, f"exit {process.returncode}, expected 0\n{out}\n{err}"
     return out, err
 
 
 def wait_for_window(run: Path, process: subprocess.Popen, seconds: float = 0):
-    """Until `tacho bench` has measured for so long. Gives the beginning, ns of CLOCK_MONOTONIC."""
+    """Waits until `tacho bench` has measured for this long. Returns the beginning, ns of CLOCK_MONOTONIC."""
     file = run / "run.json"
     known = lambda: json.loads(file.read_text()).get("measured_from_ns") if file.is_file() else None  # noqa: E731
     from_ns = wait_for(known, "the beginning of the window", process)

@@ -19,7 +19,7 @@ function oneFile(): Plugin {
       }
       const page = Object.values(bundle).find((output) => output.fileName === "report.html");
       if (page?.type !== "asset") this.error("report.html is not in the bundle");
-      // In a string or a regular expression, the only places where a minified script has these, `\x3c` is the same.
+      // A minified script has these only in strings and regular expressions, where `\x3c` means the same.
       script = script.trim().replace(/<(?=\/script|!--)/gi, "\\x3c");
       const hash = createHash("sha256").update(script).digest("base64");
       const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${hash}'`;
@@ -38,7 +38,7 @@ function oneFile(): Plugin {
 
 export default defineConfig({
   plugins: [oneFile()],
-  // The tests' server: a machine may have no name for its own loopback.
+  // The tests' server, because a machine may have no name for its own loopback.
   server: { host: "127.0.0.1" },
   build: {
     outDir: "../build/web",

@@ -1,8 +1,8 @@
-# Plugins in Rust: one workspace of cargo's beside this file. What they depend on takes minutes to build, so they are not part of
-# `all`: the target `rust_plugins` builds them (`make plugins`).
+# Plugins in Rust: one workspace of cargo's beside this file. Their dependencies take minutes to build, so they are not
+# part of `all`: the target `rust_plugins` builds them (`make plugins`).
 include_guard(GLOBAL)
 find_program(TACHO_CARGO cargo HINTS "$ENV{HOME}/.cargo/bin")
-# Kept in the home cache, beside the other crates: a second checkout need not build the world again.
+# Kept in the home cache, beside the other crates, so that a second checkout need not build everything again.
 if(DEFINED ENV{CARGO_TARGET_DIR})
   set(tacho_cargo_target "$ENV{CARGO_TARGET_DIR}/plugins" CACHE INTERNAL "")
 else()
@@ -12,7 +12,7 @@ endif()
 if(TACHO_CARGO)
   set(tacho_cargo "${CMAKE_COMMAND}" -E env "CARGO_TARGET_DIR=${tacho_cargo_target}" "${TACHO_CARGO}")
   set(tacho_cargo_manifest --release --locked --manifest-path "${CMAKE_CURRENT_LIST_DIR}/Cargo.toml")
-  # One call for all of them: crates that they share are built once, with the same features.
+  # One call builds all of them, so that shared crates are built once, with the same features.
   add_custom_target(rust_workspace COMMAND ${tacho_cargo} build ${tacho_cargo_manifest} --workspace USES_TERMINAL)
   add_custom_target(rust_plugins)
   add_test(NAME rust_plugins_units COMMAND ${tacho_cargo} test ${tacho_cargo_manifest} --workspace --quiet)

@@ -26,7 +26,7 @@ DDS = "rosidl_typesupport_fastrtps_c"
 to = Path(sys.argv[1]).resolve()
 generated = to / "generated" / NAME
 generated.mkdir(parents=True)
-# One type support alone: then nothing is looked for at run time.
+# Only one type support, so that nothing is searched for at run time.
 generators = [
     GenerateC("c"),
     GeneratePython("py", typesupport_implementations=["rosidl_typesupport_c"]),
@@ -36,7 +36,7 @@ generators = [
 for generator in generators:
     generator.generate(NAME, [f"{Path(__file__).parent}:action/Count.idl"], [str(PREFIX / "share")], generated)
 
-# The wheels' Fast CDR stands below include/ itself; a system may have another one.
+# The wheels' Fast CDR is below include/ itself; a system may have another one.
 include = [
     generated.parent,
     PREFIX / "include",

@@ -20,7 +20,7 @@ OUT = Path(os.environ.get("MICRO_OUT", ROOT / "build" / "micro"))
 
 
 def make(folder: Path, *arguments: str):
-    """make, one at a time among parallel test workers."""
+    """Runs make, one at a time among parallel test workers."""
     OUT.mkdir(parents=True, exist_ok=True)
     with open(OUT / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -57,7 +57,7 @@ def domain():
 
 @pytest.fixture
 def started():
-    """Keeps programs to be stopped, in the order of their start, when the test is over."""
+    """Keeps programs and stops them, in the order of their start, when the test is over."""
     running: list[Program] = []
 
     def keep(program: Program) -> Program:

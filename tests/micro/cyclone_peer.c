@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A plain DDS program on Cyclone DDS (without ROS 2), told by its arguments what to be; what happens is printed, a line each.
+ * A plain DDS program on Cyclone DDS (without ROS 2). Its arguments select its role; it prints one line for each event.
  *
  *   cyclone_peer DOMAIN (best_effort|reliable|durable) (pub TOPIC SIZE COUNT PERIOD_MS | sub TOPIC)...
  *
@@ -29,7 +29,7 @@ static dds_qos_t *qos_of(const char *name) {
                        DDS_SECS(1));
   dds_qset_durability(qos, strcmp(name, "durable") ? DDS_DURABILITY_VOLATILE : DDS_DURABILITY_TRANSIENT_LOCAL);
   dds_qset_history(qos, DDS_HISTORY_KEEP_LAST, 200);
-  /* What late readers get: the last message only, unless said. */
+  /* Late readers get only the last message, unless stated otherwise. */
   dds_qset_durability_service(qos, 0, DDS_HISTORY_KEEP_LAST, 200, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED,
                               DDS_LENGTH_UNLIMITED);
   return qos;

@@ -46,7 +46,7 @@ static const struct micro_node node = {.name = "fuzzed", .ns = "/", .endpoints =
 
 static const uint8_t prefix[12] = {1, 15, 9, 9, 1, 2, 3, 4, 5, 6, 7, 8};
 
-/* SPDP, then a reader (entity 0x104) and a writer (0x203) of the topic, and what it has heard of ours. */
+/* SPDP, then a reader (entity 0x104) and a writer (0x203) of the topic, and their acknowledgements of ours. */
 static void introduce(void) {
   uint8_t message[600] = "RTPS\2\3\1\x0f";
   uint32_t n = 20, at;
@@ -67,7 +67,7 @@ static void introduce(void) {
     memcpy(message + n, "test::msg::dds_::Blob_\0", 24), n += 24;
     BYTES(0x1a, 0, 12, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0);
     message[at + 2] = (uint8_t)(n - at - 4);
-    /* It has heard both of ours of the other kind: the graph's writer and one more, or two readers. */
+    /* It has acknowledged both of our endpoints of the other kind: the graph's writer and another, or two readers. */
     BYTES(6, 3, 24, 0, 0, 0, k, 0xc7, 0, 0, k, 0xc2, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0);
   }
   struct udp_piece piece = {.source = 0x0a090909, .port = 7400, .data = message, .size = n, .total = n};
@@ -75,7 +75,7 @@ static void introduce(void) {
   if (micro_matched(0) != 1 || micro_matched(1) != 1 || micro_matched(2) != 1) abort(); /* fuzzing would not get far */
 }
 
-/* Each piece in memory of exactly its size. */
+/* Each piece has memory of exactly its size. */
 static void receive(const uint8_t *data, uint32_t offset, uint32_t size, uint32_t total) {
   uint8_t *exact = malloc(size ? size : 1);
   memcpy(exact, data + offset, size);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The calls of linux_udp.h for the lwIP port: Debian's lwIP in this process, on the tap device that LWIP_TAP names.
  *
- * Not lwIP's own tapif: it takes frames into the pool, whose buffers Debian's 2.1.3 makes for 592 bytes and fills with up to 1,536. */
+ * It does not use lwIP's own tapif, which takes frames into the pool, whose buffers Debian's 2.1.3 makes for 592 bytes
+ * and fills with up to 1,536. */
 #include "linux_udp.h"
 
 #include <fcntl.h>

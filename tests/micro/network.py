@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks for emulated boards: a namespace with a bridge, a tap device a board and a veth pair for the host's side, shaped to 100 Mbit; or,
-without permission for that, QEMU's user networking."""
+"""Networks for emulated boards: a namespace with a bridge, a tap device for each board and a veth pair for the
+host's side, shaped to 100 Mbit. Without permission for that, QEMU's user networking."""
 
 import os
 import subprocess
@@ -45,7 +45,7 @@ class BridgedNetwork:
 
     @property
     def prefix(self) -> tuple:
-        """What a program that is to be in this network is started with."""
+        """The words before a program that runs in this network."""
         return ("ip", "netns", "exec", self.name)
 
     def board(self, image, domain: int, *options: str) -> Program:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A node of tacho-micro as a Linux process, told by its arguments what to be; what happens is printed, a line each.
+ * A node of tacho-micro as a Linux process. Its arguments select its role; it prints one line for each event.
  *
  *   node DOMAIN NAME (pub|sub|both) [reliable] [durable] [held] [size BYTES] [count N] [period MS] [depth N] [interface A.B.C.D]
  *

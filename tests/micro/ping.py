@@ -19,7 +19,7 @@ def checksum(data: bytes) -> int:
 
 
 def echo(length: int, address: str, icmp: socket.socket) -> str:
-    """What is wrong with the answer; empty when nothing is."""
+    """What is wrong with the answer; empty if nothing is."""
     body = struct.pack("!HH", os.getpid() & 0xFFFF, length) + os.urandom(length)
     asked = struct.pack("!BBH", 8, 0, checksum(struct.pack("!BBH", 8, 0, 0) + body)) + body
     for _ in range(3):  # the first may be lost to ARP

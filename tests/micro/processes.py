@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs under test, their output read line by line as it comes."""
+"""Programs under test, whose output is read line by line as it comes."""
 
 import json
 import os
@@ -49,7 +49,7 @@ class Program:
             return [line for line in self.lines if line.startswith(start)]
 
     def wait_for(self, start: str, count: int = 1, patience_s: float = PATIENCE_S) -> list[str]:
-        """Until `count` lines begin so; returns them."""
+        """Waits until `count` lines begin with a text; returns them."""
         until = time.monotonic() + patience_s
         with self.changed:
             while len(found := [line for line in self.lines if line.startswith(start)]) < count:
@@ -76,8 +76,8 @@ class Program:
 
 
 def missed_until_heard(late: Program, beside: Program) -> int:
-    """How many messages were published between this call and the first that `late` hears, by the count of a node that hears the same topic
-    already: a clock that stands still when the publisher does."""
+    """How many messages were published between this call and the first that `late` receives, by the count of a node
+    that already receives the same topic: a clock that stops when the publisher does."""
     now, first = (int(program.wait_for("got")[place].split()[1]) for program, place in ((beside, -1), (late, 0)))
     return first - now
 

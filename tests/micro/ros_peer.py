@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ROS 2 node on rclpy, told by lines on its standard input what to do; what happens is printed, a JSON list a line.
+"""A ROS 2 node on rclpy. Lines on its standard input are its commands; it prints one JSON list for each event.
 
     publish TOPIC QOS SIZE COUNT HZ    sends "N text", N from 1, once a subscriber is there
     subscribe TOPIC QOS                prints ["got", TOPIC, text, seconds since the subscription was made], and

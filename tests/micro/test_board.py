@@ -32,8 +32,8 @@ def bridge():
 
 
 def expect_in_order(texts: list[str]):
-    """From the first one heard on nothing is missing. What a volatile writer sends before its reader has matched it is not owed to that reader,
-    and the writer cannot see when that is."""
+    """From the first received message on, nothing is missing. A volatile writer owes its reader nothing that it
+    sends before the reader has matched it, and the writer cannot see when that is."""
     numbers = [int(text[-4:]) for text in texts]
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
@@ -92,21 +92,22 @@ def test_a_board_does_not_overflow_beside_many_ros_nodes(images, kilted, domain,
 
 
 def test_nothing_on_the_wire_is_malformed(images, kilted, domain, started, bridge, tmp_path):
-    """As Wireshark's dissector of RTPS sees it."""
+    """Compares with Wireshark's dissector of RTPS."""
     capture = Capture(bridge, tmp_path / "wire.pcap", started)
     ros = started(ros_in(bridge, kilted, domain))
     ros.tell("subscribe /chatter reliable")
     ros.tell("publish /to_micro reliable 40 10 20")
     board = started(bridge.board(images / "both.elf", domain))
     board.wait_for("heard", 10)
-    # Four seconds of them: what the capture has not read when it ends, up to a second, is not in its file.
+    # Four seconds, because the capture loses up to its last second when it ends.
     ros.records("got", 40)
     capture.end()
     capture.expect_well_formed("10.77.0.2")
 
 
 def test_a_board_answers_pings_of_every_length(images, domain, started, bridge):
-    """Its checksums, whose sum of words is written for this processor, against those made here, from RFC 1071."""
+    """Its checksums, which sum words with code for this processor, compared with checksums computed here from RFC
+    1071."""
     board = started(bridge.board(images / "publisher.elf", domain))
     board.wait_for("up")
     done = subprocess.run(
@@ -136,8 +137,8 @@ def sizes(folder) -> dict:
 
 @pytest.mark.parametrize("board", ["mps2-an386", "stm32f407"])
 def test_sizes_are_those_recorded(images, board):
-    """20 kB of ROM and 16 kB of RAM are the promise; sizes.json is the record, to be changed with a reason. The STM32's receive ring for its
-    controller's DMA comes on top of the RAM (ports/stm32f4)."""
+    """We promise 20 kB of ROM and 16 kB of RAM. sizes.json records the sizes; change it with a reason. The STM32's
+    receive ring for its controller's DMA adds to the RAM (ports/stm32f4)."""
     folder = OUT
     if board == "stm32f407":
         make(ROOT / "micro", f"OUT={OUT}", "stm32f4")
@@ -155,7 +156,7 @@ def test_sizes_are_those_recorded(images, board):
 
 @pytest.mark.parametrize("qos", ["best_effort", "reliable"])
 def test_the_same_instructions_at_every_boot_and_no_more_than_promised(domain, started, bridge, qos):
-    """Counted by QEMU's -icount: exact, so two runs agree to the instruction, and a change of the code shows."""
+    """QEMU's -icount counts exactly, so two runs agree to the instruction, and a change of the code is visible."""
     folder = OUT / "counted" / qos
     make(ROOT / "micro", f"OUT={folder}", f"DEFINES=-DQOS={int(qos == 'reliable')}", "measure")
     counts = []

@@ -43,7 +43,8 @@ def listener(programs, bridge, domain) -> Program:
 
 
 def messages_until_the_first(programs, bridge, domain, beside: Program) -> int:
-    """How many are published until a reliable subscription that comes late hears one; it must hear them in order, and refuse nobody."""
+    """How many messages are published until a reliable subscription that comes late receives one. It must receive
+    them in order, and refuse no peer."""
     micro = listener(programs, bridge, domain)
     try:
         micro.wait_for("up")
@@ -67,7 +68,7 @@ def test_a_crowd_of_ros_nodes_neither_overflows_nor_delays_a_node(programs, kilt
     crowd(kilted, bridge, domain, started)
     beside = [messages_until_the_first(programs, bridge, domain, hearing) for _ in range(3)]
     print(f"alone {alone}, beside {NODES} nodes {beside}")
-    # A delay of the protocol is one of its announcements or heartbeats missed: 3 s.
+    # If the protocol misses one of its announcements or heartbeats, that costs 3 s.
     assert max(min(alone), min(beside)) < 3 * RATE_HZ / 2, (alone, beside)
 
 

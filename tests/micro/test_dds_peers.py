@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tacho-micro with plain DDS, without ROS 2 between: Cyclone DDS 0.10 and 11, Fast DDS 2.9, and itself; as a Linux process on the loopback, and
-on an emulated board. Dust DDS and tacho-micro hear each other in ctest (tacho_conformance_with)."""
+"""tacho-micro with plain DDS, without ROS 2 in between: Cyclone DDS 0.10 and 11, Fast DDS 2.9, and itself; as a
+Linux process on the loopback, and on an emulated board. ctest tests Dust DDS with tacho-micro
+(tacho_conformance_with)."""
 
 import shutil
 import subprocess
@@ -17,7 +18,8 @@ XML = (
     "<Discovery><ParticipantIndex>none</ParticipantIndex></Discovery></Domain></CycloneDDS>"
 )
 QOS = ["best_effort", "reliable"]
-# Sends once both have said that they have matched, as what a volatile writer sends before is not owed; its history has room for all.
+# Sends once both have reported a match, because a volatile writer owes nothing that it sent before; its history has
+# room for all.
 HELD = ("reliable", "held", "count", 20, "depth", 64)
 ENDLESS = 1_000_000  # of best effort a busy machine may lose any number
 LOOPBACK = "127.0.0.1"
@@ -91,7 +93,7 @@ def peer(request) -> Peer:
 
 @pytest.fixture(scope="session", params=OTHERS)
 def other_dds(request) -> Peer:
-    """One that can publish and subscribe at once on topics of its own."""
+    """A program that can publish and subscribe at once on topics of its own."""
     return Peer(request.param)
 
 
@@ -104,7 +106,7 @@ def reliable(qos: str) -> list[str]:
 
 
 def in_order(started, first, second, first_starts: bool) -> tuple[Program, Program]:
-    """Both programs; the one that starts first is up before the other is started."""
+    """Both programs; the first one is up before the second is started."""
     if first_starts:
         one = started(first())
         one.wait_for("up")
@@ -115,7 +117,7 @@ def in_order(started, first, second, first_starts: bool) -> tuple[Program, Progr
 
 
 def go_when_matched(writer: Program, reader: Program):
-    """Lets a writer send that is held, when it and its reader know each other."""
+    """Lets a held writer send, when it and its reader know each other."""
     writer.wait_for("matched 1")
     reader.wait_for("matched 1")
     writer.tell("go")
@@ -129,13 +131,14 @@ def heard(lines: list[str], size: int) -> list[int]:
 
 
 def expect(numbers: list[int], qos: str, count: int):
-    if qos == "best_effort":  # what came, came once and in order
+    if qos == "best_effort":  # received messages come once and in order
         assert numbers == sorted(set(numbers))
     else:
         assert numbers == list(range(1, count + 1))
 
 
-# 1400: beyond what Cyclone DDS puts into one DATA (1344 by default); 20000: many DATA_FRAG, and of ours IP datagrams of a frame each.
+# 1400: more than Cyclone DDS puts into one DATA (1344 by default). 20000: many DATA_FRAG, and from ours IP datagrams of
+# one frame each.
 @pytest.mark.parametrize("size", [25, 1400, 20_000])
 @pytest.mark.parametrize("micro_first", [True, False], ids=["micro_first", "peer_first"])
 @pytest.mark.parametrize("qos", QOS)
@@ -198,7 +201,7 @@ def test_a_late_micro_reader_gets_what_a_peer_sent_before(programs, peer, domain
 
 
 def test_another_dds_and_a_board_both_ways(images, other_dds, domain, started, tmp_path):
-    """In order, and Wireshark finds nothing malformed in what the board says to it."""
+    """The messages come in order, and Wireshark finds nothing malformed in what the board sends."""
     network = best_network()
     try:
         if network.kind != "bridge":
@@ -224,7 +227,7 @@ def test_another_dds_and_a_board_both_ways(images, other_dds, domain, started, t
         assert heard(other.wait_for("got", 10), 25)[:1] == [0]  # "hello from ...", no number at its beginning
         assert len(board.wait_for("heard", 20)) == 20
         assert [int(line.split(": ")[1].split()[0]) for line in board.find("heard")] == list(range(1, 21))
-        other.wait_for("got", 40)  # for the capture: what it has not read when it ends is not in its file
+        other.wait_for("got", 40)  # for the capture, which drops what it has not read when it ends
         capture.end()
         capture.expect_well_formed("10.77.0.2")
     finally:

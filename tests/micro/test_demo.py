@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""micro/demo, as a user runs it: what it prints, how it ends, and that nothing of it stays behind."""
+"""Runs micro/demo as a user does: its output, its exit code, and that it leaves nothing behind."""
 
 import os
 import re
@@ -17,7 +17,7 @@ def namespaces() -> set:
 
 
 def running(command: str) -> list[str]:
-    """Command lines, but that of the demo itself, that name `command`."""
+    """Command lines that name `command`, except for that of the demo itself."""
     found = []
     for process in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -54,7 +54,7 @@ def test_the_demo_runs_without_permission_for_a_namespace(images, kilted):
 
 @pytest.fixture
 def silent(images, tmp_path):
-    """A board that says nothing on /chatter, under a name of its own, so that its emulator can be told from others'."""
+    """A board that sends nothing on /chatter, with a name of its own, so that its emulator can be distinguished."""
     image = tmp_path / f"silent-{os.getpid()}.elf"
     image.write_bytes((images / "subscriber.elf").read_bytes())
     return image

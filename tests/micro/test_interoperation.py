@@ -4,9 +4,9 @@
 import pytest
 from processes import Program, RosPeer, missed_until_heard
 
-# What a volatile writer sends before its reader has matched it is not owed to that reader, and the writer cannot see when that is. So
-# where every message counts, the writer is held until both have said that they have matched. Its history has room for all of them: a
-# reader that the machine does not run for a while finds each.
+# A volatile writer owes its reader nothing that it sends before the reader has matched it, and the writer cannot see
+# when that is. So if every message counts, the writer is held until both have reported a match. Its history has room
+# for all messages, so a reader that does not run for a while still finds each.
 HELD = ("reliable", "held", "count", 20, "depth", 64)
 ENDLESS = 1_000_000  # of best effort a busy machine may lose any number
 
@@ -123,7 +123,8 @@ def test_late_micro_subscriber_gets_what_ros_sent_before(programs, kilted, domai
 
 
 def test_a_micro_node_hears_a_running_publisher_at_once(programs, kilted, domain, started):
-    """Fast DDS tells a reader where its history begins every 3 s, or when it is asked; what was sent before has been acknowledged, and is gone."""
+    """Fast DDS announces the beginning of its history every 3 s, or when it is asked; earlier messages have been
+    acknowledged, and are gone."""
     ros = started(RosPeer(kilted, domain))
     ros.tell(f"publish /chatter reliable 25 {ENDLESS} 50")
     first = started(node(programs, domain, "sub", "reliable"))

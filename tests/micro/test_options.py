@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be left out of tacho-micro: the rest works without, and the table of what each costs is what the build gives."""
+"""Options that leave parts of tacho-micro out: the rest works, and the table of costs is what the build yields."""
 
 import importlib.machinery
 import importlib.util

@@ -25,7 +25,7 @@ echo "written: $(basename "$2")"
 
 
 def copy(wire: int, to: int):
-    """What the board says, to the end of the terminal that is the board's."""
+    """What the board prints, up to the end of its terminal."""
     while said := os.read(wire, 4096):
         os.write(to, said)
 
@@ -92,7 +92,7 @@ def test_every_step_is_tried_and_written_down(tmp_path, board, domain):
 
 def test_a_step_that_fails_is_written_down_with_its_output(tmp_path, board, domain):
     _, console = board
-    # Nothing is written to the board, so that nothing comes from it.
+    # Nothing is written to the board, so nothing comes from it.
     done = verify(tmp_path / "stm32f4.txt", "ls /no/such/board {image}", console, domain, patience_s=5)
     text = (tmp_path / "stm32f4.txt").read_text()
     assert done.returncode == 1 and "FAILED: write publisher.elf" in text and "/no/such/board" in text

@@ -26,7 +26,7 @@ static void best_effort(void) {
     publish(writer, i, 8 + randomly(1000));
     run_ms(10);
   }
-  /* Some are lost and those overtaken are dropped; never twice, never backwards. */
+  /* Some are lost and overtaken ones are dropped; never twice, never backwards. */
   EXPECT(heard > 500 && heard < 2000 && disordered == 0 && corrupt == 0, "heard %u, %u out of order, %u corrupt", heard,
          disordered, corrupt);
 }
@@ -51,7 +51,7 @@ static void durable(void) {
   EXPECT(heard == 0, "a volatile reader heard %u messages of the past", heard);
 }
 
-/* A reader that was away for longer than the writer's history: told what is lost, it goes on with what there is. */
+/* A reader that was away for longer than the writer's history learns what is lost, and continues with the rest. */
 static void history_overrun(void) {
   struct node *writer = start_writer(MICRO_RELIABLE, 4), *reader = start_reader(MICRO_RELIABLE);
   run_until_matched(writer, reader, 5000);
@@ -82,7 +82,7 @@ static void damage(void) {
   exchange_reliably(writer, 200, 3000);
 }
 
-/* Announcements of participants that do not exist, each with endpoints on our topic, faster than they expire. */
+/* Announcements of invented participants, each with endpoints on our topic, faster than they expire. */
 static void send_invented(uint32_t number, uint32_t to) {
   uint8_t message[400] = "RTPS\2\3\1\x0f";
   uint32_t n = 8;
@@ -116,7 +116,8 @@ static void flood(void) {
   }
   EXPECT(writer->peers() == MICRO_PEERS && writer->counters()->peers_refused > 0,
          "%u peers: the flood did not fill the table", writer->peers());
-  /* Those that talked before are still there, and a real one gets in while the table is full of invented ones. */
+  /* The peers that already communicated are still there, and a real one gets in while the table is full of invented
+     ones. */
   struct node *late = start_reader(MICRO_RELIABLE);
   for (uint32_t i = 0; i < 3000; i++) {
     send_invented(100000 + i, 0x0a000001u);
@@ -126,7 +127,7 @@ static void flood(void) {
   heard = corrupt = 0;
   for (uint32_t i = 1; i <= 20; i++) publish(writer, i, 100), run_ms(20);
   EXPECT(heard == 40 && corrupt == 0, "heard %u of two times 20", heard);
-  /* It stops: what was invented expires. 300 s is the longest lease that is believed. */
+  /* It stops: the invented peers expire. 300 s is the longest lease that is accepted. */
   run_ms(310000);
   EXPECT(writer->peers() == 2, "%u peers left", writer->peers());
   heard = 0;
@@ -134,7 +135,7 @@ static void flood(void) {
   EXPECT(heard == 40, "heard %u of two times 20", heard);
 }
 
-/* 50 nodes with 6 endpoints each; one of their readers is of our topic. */
+/* 50 nodes with 6 endpoints each; one of their readers uses our topic. */
 static void start_crowd(void) {
   static char topics[300][16];
   for (unsigned i = 0; i < 50; i++) {
@@ -177,8 +178,8 @@ static void initialisation(void) {
   printf("matched and delivering after %llu us of virtual time\n", (unsigned long long)(first_heard_us - from_us));
 }
 
-/* Nothing grows with time (study C's did, for reasons unknown to it): at 10 Hz the last minute costs as many datagrams as the second, and
- * its messages take as long, to the microsecond, between two nodes and beside 50 others. */
+/* Nothing grows with time (in study C it did, for unknown reasons): at 10 Hz the last minute costs as many datagrams
+ * as the second, and its messages take as long, to the microsecond, between two nodes and beside 50 others. */
 static void steady(struct node *writer, struct node *reader, uint32_t minutes, uint32_t step_us) {
   run_until_matched(writer, reader, 5000);
   struct minute {
@@ -227,7 +228,7 @@ static void farewell(void) {
   reader->up = false;
   run_ms(10);
   EXPECT(writer->peers() == 0 && writer->matched(0) == 0, "%u peers after its farewell", writer->peers());
-  /* One that just vanishes is gone after its lease. */
+  /* A peer that vanishes is gone after its lease. */
   struct node *other = start_reader(MICRO_RELIABLE);
   run_until_matched(writer, other, 5000);
   other->up = false;

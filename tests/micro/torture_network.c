@@ -30,7 +30,7 @@ static struct flight {
 } flight[FLIGHT_MAX];
 static unsigned flying;
 
-/* With TORTURE_KEEP=folder the first datagrams are kept: what fuzzing starts from. */
+/* With TORTURE_KEEP=folder the first datagrams are stored, as a corpus for fuzzing. */
 static void keep(const uint8_t *data, uint32_t size) {
   char path[600];
   const char *folder = getenv("TORTURE_KEEP");

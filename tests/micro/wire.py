@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What passed the host's side of a bridged network, as Wireshark's dissectors see it."""
+"""Frames on the host's side of a bridged network, as Wireshark's dissectors see them."""
 
 import shutil
 import subprocess
@@ -11,7 +11,7 @@ MALFORMED = "(_ws.malformed || _ws.expert.severity == error || udp.checksum.stat
 
 
 class Capture:
-    """Frames from here on, into a file; skips the test where there is no tshark."""
+    """Captures frames from here on into a file; skips the test if there is no tshark."""
 
     def __init__(self, network, file, started):
         if not shutil.which("tshark") or not shutil.which("dumpcap"):
@@ -40,6 +40,6 @@ class Capture:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
     def expect_well_formed(self, source: str):
-        """Of what `source` sent, some is RTPS, and nothing is malformed or has a wrong checksum."""
+        """Some of what `source` sent is RTPS, and nothing is malformed or has a wrong checksum."""
         assert len(self.packets(f"ip.src == {source} && rtps")) > 20
         assert self.packets(f"ip.src == {source} && {MALFORMED}") == []

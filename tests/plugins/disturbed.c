@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A middleware plugin for tests: another one, TACHO_DISTURBED_PLUGIN, that goes wrong where it is told to, by known amounts.
+// A middleware plugin for tests: it passes calls to another one, TACHO_DISTURBED_PLUGIN, and disturbs its messages by
+// known amounts:
 //
 //   TACHO_DROP_EVERY_<node>=N  every N-th message that this node would take is dropped
 //   TACHO_DELAY_US_<node>=T    no message is taken sooner than T us after its stamp

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Preloaded, it lets the thread that connects by TCP in Fast DDS 3 lose its CPU at the worst moment, each time: between the call that begins to
-// connect and the one that notes which logical port it is for (native/middleware/fastdds/greeting.h). Without that function in
-// libfastdds.so it does nothing.
+// A preloaded library that makes the connecting thread of Fast DDS 3 over TCP lose its CPU at the worst moment, each
+// time: between the call that begins to connect and the one that notes the logical port
+// (native/middleware/fastdds/greeting.h). If libfastdds.so lacks that function, it does nothing.
 #include <dlfcn.h>
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 extern "C" void late(void *channel, uint16_t port, void *manager) __asm__(LATE);
 void late(void *channel, uint16_t port, void *manager) {
-  // The plugin that brings the library is not in the scope of a preloaded one.
+  // The plugin that loads the library is not in the scope of a preloaded one.
   static void *const library = dlopen("libfastdds.so.3.2", RTLD_NOW | RTLD_NOLOAD);
   static const auto real =
       reinterpret_cast<void (*)(void *, uint16_t, void *)>(library ? dlsym(library, LATE) : nullptr);

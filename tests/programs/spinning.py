@@ -1,4 +1,4 @@
-"""rclpy's executors by the names that the programs here are told."""
+"""rclpy's executors by the names in the arguments of the programs here."""
 
 import sys
 

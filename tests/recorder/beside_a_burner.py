@@ -27,7 +27,7 @@ def burn(until, now=time.monotonic_ns):
 
 
 def burner(cpu, pipe):
-    """SCHED_FIFO on that CPU: runs whenever it wakes. Tells when it ran, until its input ends."""
+    """SCHED_FIFO on that CPU: runs whenever it wakes. Prints when it ran, until its input ends."""
     with open("/proc/self/comm", "w") as comm:
         comm.write("burner")
     os.sched_setaffinity(0, {cpu})

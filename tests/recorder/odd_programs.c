@@ -34,7 +34,7 @@ static void fire(uintptr_t count) {
   for (uintptr_t i = 0; i < count && ros_trace_rcl_publish != NULL; i++) ros_trace_rcl_publish((void *)1, (void *)i);
 }
 
-/* What a call came to, in one line; the same with the recorder and without. */
+/* The result of a call, in one line; the same with the recorder and without. */
 static void say(const char *what, long result) {
   if (result < 0)
     printf("%s: %s\n", what, strerror(errno));

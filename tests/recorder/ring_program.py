@@ -80,10 +80,10 @@ def talk():
     print("end", flush=True)
 
 
-# Once is enough, and twice at one time is once: an exception in the main thread would not end the other.
+# Once is enough, because an exception in the main thread would not end the other one.
 interrupted = threading.Event()
 signal.signal(signal.SIGINT, lambda *_: interrupted.set())
-# A thread of its own: the one that made all of it has nothing more to say.
+# A thread of its own, because the thread that made everything must not fire any more events.
 thread = threading.Thread(target=talk)
 thread.start()
 thread.join()

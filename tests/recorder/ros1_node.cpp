@@ -75,7 +75,7 @@ static void wait_for_subscriber(const ros::Publisher &publisher) {
   usleep(300000);  // its side is ready, too
 }
 
-// Messages that somebody holds are handed over as pointers within the process.
+// roscpp passes a message as a pointer within the process if somebody holds it.
 static void publish(const ros::Publisher &publisher, const boost::shared_ptr<Message> &message, bool shared) {
   const int64_t start = now_ns();
   if (shared)
@@ -85,11 +85,11 @@ static void publish(const ros::Publisher &publisher, const boost::shared_ptr<Mes
   stamp("publish", start, now_ns());
 }
 
-// Requests wait behind the messages that came before them.
+// Requests wait after the messages that came before them.
 static void settle() {
   roscpp::Empty empty;
   for (int i = 0; i < 3 && ros::service::exists("/reset", false); i++) ros::service::call("/reset", empty);
-  usleep(500000);  // where callbacks run in several threads, and where there is no service
+  usleep(500000);  // for callbacks in several threads, and if there is no service
 }
 
 static int talk(ros::NodeHandle &node, double hz, int count, size_t size, bool shared) {

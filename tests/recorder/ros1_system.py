@@ -77,7 +77,7 @@ class Ros1:
         return json.loads(self.tacho("record", "--json", *options, "-o", self.run, "--", "sh", "system.sh").stdout)
 
     def clock(self, name: str, what: str) -> list[tuple[int, int]]:
-        """What the clock inside a node says: start and end of each callback or publish call, in order."""
+        """The readings of the clock inside a node: start and end of each callback or publish call, in order."""
         lines = (line.split() for line in (self.tacho.directory / f"{name}.clock").read_text().splitlines())
         return sorted((int(start), int(end)) for found, start, end in lines if found == what)
 
@@ -95,7 +95,7 @@ class Ros1:
         return sorted((e for e in self.table("executions") if e["callback"] in mine), key=lambda e: e["start_ns"])
 
     def messages(self, node: str, topic: str) -> list[dict]:
-        """Rows of what a node's subscription to a topic got, or should have got."""
+        """Rows of the messages that a node's subscription to a topic got, or should have got."""
         nodes, endpoints = self.table("nodes"), self.table("endpoints")
 
         def fits(e):

@@ -24,7 +24,7 @@ for sequence in range(1, int(sys.argv[1]) + 1):
     _, extra, _, _ = receiver.recvmsg(2048, 64)
     seconds, nanoseconds = struct.unpack("qq", extra[0][2][:16])
     print(sequence, seconds * 10**9 + nanoseconds)
-# What is no RTPS goes its way unseen, and what is cut short is read as far as it goes.
+# Datagrams that are no RTPS pass unseen, and a cut message is read as far as it goes.
 sender.sendto(b"RTPX" + bytes(60), receiver.getsockname())
 assert len(receiver.recvfrom(2048)[0]) == 64
 sender.sendto(message(9999)[:25], receiver.getsockname())

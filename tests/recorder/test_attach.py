@@ -1,4 +1,4 @@
-"""Programs that run already, recorded by uprobes: what was recorded is what they called, and what they say of it themselves."""
+"""Running programs, recorded by uprobes: the recording is compared with their calls and with their own output."""
 
 import json
 import os
@@ -24,14 +24,14 @@ pytestmark = pytest.mark.skipif(
 
 
 def loaded(pid):
-    """Waits until a process that was only just started has mapped what is probed."""
+    """Waits until a process that was just started has mapped what is probed."""
     wait_for(
         lambda: "libtracetools.so" in Path(f"/proc/{pid}/maps").read_text(), f"process {pid} to load libtracetools.so"
     )
 
 
 def attach(tacho, *pids, run, options=()):
-    """`tacho record --attach`, when it is attached."""
+    """`tacho record --attach`, once it is attached."""
     for pid in pids:
         loaded(pid)
     process = tacho.start("record", "--attach", ",".join(map(str, pids)), "-o", run, *options)
@@ -61,7 +61,7 @@ def test_every_call_is_recorded_with_its_arguments(tacho, release):
 
 
 def test_a_ring_keeps_the_last_seconds_of_an_attached_program_whole_and_named_on_a_bounded_disk(tacho):
-    # 4,000 events a second, for five times as long as the ring; node, topic and callback are made in its first moment.
+    # 4,000 events a second, for five times as long as the ring; node, topic and callback are made in the first moment.
     tracetools = STAND_INS / "kilted" / "lib" / "libtracetools.so"
     command = [sys.executable, Path(__file__).parent / "ring_program.py", tracetools, "500", "15", "wait"]
     run, used = tacho.directory / "run", []
@@ -80,7 +80,7 @@ def test_a_ring_keeps_the_last_seconds_of_an_attached_program_whole_and_named_on
             files = [path.stat() for path in (run / "events").glob("*.events")]
             used.append((sum(512 * file.st_blocks for file in files), sum(file.st_size for file in files)))
     figures, _ = succeeded(recording)
-    # While it went on, whatever kept the one who gives room back from its work at one time or another.
+    # While it ran, other load may have kept the thread that gives room back from its work at times.
     assert any(on_disk < 0.6 * written for on_disk, written in used[8:]), f"bytes on the disk, and written: {used}"
     info, figures = json.loads((run / "run.json").read_text()), json.loads(figures)
     begin = info["measured_from_ns"]
@@ -90,7 +90,7 @@ def test_a_ring_keeps_the_last_seconds_of_an_attached_program_whole_and_named_on
     ]
     assert [(c["node"], c["topic"]) for c in figures["callbacks"]] == [("/demo", "/points")]
     published = [row["publish_ns"] for row in parquet.read_table(run / "tables" / "publications.parquet").to_pylist()]
-    # A machine that is busy with other things may lose some: then it says when.
+    # A machine that is busy with other things may lose some events; the run then reports when.
     gaps = [(gap["from_ns"], gap["to_ns"]) for gap in info.get("gaps", [])]
     whole = [s for s in seconds if s[2] >= begin and not any(to >= s[2] and from_ns <= s[3] for from_ns, to in gaps)]
     assert whole or gaps
@@ -115,7 +115,7 @@ def test_what_does_not_fit_is_dropped_and_counted(tacho):
 
 
 def told(printed, word):
-    """Number to ns of the lines that a program has printed of its messages."""
+    """Number to ns of the lines that a program has printed about its messages."""
     lines = [line.split() for line in printed.read_text().splitlines(keepends=True) if line.endswith("\n")]
     return {int(number): int(ns) for name, number, ns in lines if name == word}
 
@@ -144,7 +144,7 @@ def test_a_running_talker_and_listener_are_measured_as_they_measure_themselves(t
     ]
     messages = parquet.read_table(tacho.directory / "run" / "tables" / "messages.parquet").to_pylist()
     assert len(messages) > 5
-    # Each recorded publish call follows the program's own clock reading of one message, and comes before its next.
+    # Each recorded publish call follows the program's own clock reading of one message, and comes before its next one.
     numbers = sorted(published)
     for message in messages:
         if message["publish_ns"] is None:

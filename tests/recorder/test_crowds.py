@@ -1,5 +1,5 @@
-"""Programs of very many threads, recorded at default settings: nothing is lost when they all start at once, and those that come and go take
-little room."""
+"""Programs with very many threads, recorded at default settings: nothing is lost when they all start at once, and
+threads that come and go take little room."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from places import ROOT
 
 VICTIM = (ROOT / "build" / "native" / "recorder" / "tests" / "recorder_victim").resolve()
 WORDS = 4096
-"""Of the file in which the victim counts; the last one tells it to go on."""
+"""The words of the file in which the victim counts; the last one makes it continue."""
 
 
 def recorded(tacho, *arguments):

@@ -1,4 +1,4 @@
-"""Stamps of headers, as recorded, against those that the nodes themselves print."""
+"""Compares recorded stamps of headers with those that the nodes themselves print."""
 
 import sys
 from collections import defaultdict

@@ -1,5 +1,5 @@
-"""A recorded process killed at random moments, a hundred times: every run stays readable, and what `tacho` reads of it is what the
-program had committed, or counted as dropped."""
+"""Kills a recorded process at random moments, a hundred times. Every run stays readable, and `tacho` reads from it
+what the program had committed, or counted as dropped."""
 
 import os
 import random
@@ -83,5 +83,5 @@ def test_a_killed_process_leaves_a_readable_run_and_loses_nothing(tacho):
             )
         for path in (counts, *(run / "events").iterdir()):
             path.unlink()
-    # Those that are killed by the clock may all end before their first event on a busy machine.
+    # On a busy machine, all that the clock kills may end before their first event.
     assert recorded >= KILLS // 2

@@ -28,7 +28,7 @@ LAYERS = [
     "take_rcl",
     "take_client_library",
 ]
-OF_RCLPY = LAYERS[1:]  # nothing tells when its publish() is called
+OF_RCLPY = LAYERS[1:]  # no event shows when its publish() is called
 SOCKET, SHARED_MEMORY = 1, 2
 
 
@@ -37,8 +37,8 @@ def rows(run: pathlib.Path, table: str) -> list[dict]:
 
 
 def check_sums(run: pathlib.Path) -> list[dict]:
-    """That the layers of every message lie one after the other and add up to its latency; the layers. The counter of some machines
-    steps by 10 ns, which is longer than some layers take."""
+    """Checks that the layers of every message follow each other and add up to its latency; returns the layers. The
+    counter of some machines steps by 10 ns, which is longer than some layers take."""
     messages, layers = rows(run, "messages"), rows(run, "layers")
     for row in layers:
         message = messages[row["message"]]
@@ -75,15 +75,15 @@ def test_every_layer_below_rclpy_is_told_over_sockets_and_shared_memory(tacho, p
     assert len(layers) == COUNT
     for row in layers:
         assert known(row) == OF_RCLPY
-    # Over whichever way: the samples of the topic went by this transport alone, and came by it.
+    # By whichever way: the samples of the topic went by this transport only, and came by it.
     (publisher,) = [e for e in kinds(run, "rcl_publisher_init") if e.texts[0] == "/chatter"]
     (gid,) = [e.words[1:] for e in kinds(run, "rmw_publisher_init") if e.words[0] == publisher.words[2]]
     for kind in ["dds_send", "dds_receive"]:
         events = [e for e in kinds(run, kind) if e.words[:2] == gid]
         assert {e.words[7] for e in events} == {transport}
-        # A writer may send again what a reader that has just been matched asks for, after what it has sent meanwhile.
+        # A writer may send again, after later messages, what a newly matched reader asks for.
         assert {e.words[2] for e in events} == set(range(1, COUNT + 1))
-    # Each reader is told once of each sample, at times of several at once.
+    # Each reader is notified once of each sample, at times of several at once.
     available = [e for e in kinds(run, "dds_data_available") if e.words[2:4] == gid]
     told = [sequence for e in available for sequence in range(e.words[4], e.words[5] + 1)]
     assert told == list(range(1, COUNT + 1))

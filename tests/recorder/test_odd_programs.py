@@ -1,5 +1,5 @@
-"""Odd programs run under `tacho record` as without it: the same exit code, the same on stdout and stderr. One row of the table a program
-(odd_programs.c)."""
+"""Odd programs behave under `tacho record` as without it: the same exit code, the same stdout and stderr. The table
+has one row for each program (odd_programs.c)."""
 
 import json
 import subprocess
@@ -12,15 +12,16 @@ from waiting import finished
 
 SOURCE = Path(__file__).with_name("odd_programs.c")
 TO_FILES = 'exec "$@" >"$OUT" 2>"$ERR"'
-"""What the program says goes to files of its own, so that nothing of tacho's is among it."""
+"""What the program prints goes to files of its own, so that nothing of tacho's is in them."""
 NOT_RECORDED = "tacho: this process ("
-"""The one line that a recorded program has more, if its file could not be made."""
+"""The only additional line of a recorded program, if its file could not be made."""
 
 
 @dataclass
 class Odd:
-    """A program by its words. `program`: which build of it. `code`: what it ends with where that is known; a signal is 128 + its number.
-    `files`: how many event files at least; None: it cannot be recorded. `said`: a word of what the run says of it."""
+    """A program by its words. `program`: which build of it. `code`: its exit code, if known; a signal is 128 + its
+    number. `files`: the least number of event files; None: it cannot be recorded. `said`: a word that the run
+    contains about it."""
 
     words: str
     program: str = "odd"

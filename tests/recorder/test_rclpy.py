@@ -21,7 +21,7 @@ COUNT = 50
 
 @pytest.fixture(scope="module", params=VENVS)
 def recording(request, tmp_path_factory) -> tuple[EventFile, int, int]:
-    """The event file of a talker and listener, how many messages it sent, how many it heard."""
+    """The event file of a talker and listener, and the numbers of sent and received messages."""
     events = tmp_path_factory.mktemp("events")
     environment = os.environ | {
         "LD_PRELOAD": RECORDER,
@@ -44,7 +44,7 @@ def recording(request, tmp_path_factory) -> tuple[EventFile, int, int]:
 
 
 def package_version(file: EventFile) -> str:
-    """Version that the tracetools of the program's environment says it has."""
+    """The version of the tracetools in the program's environment."""
     for venv in VENVS:
         if file.executable and os.path.realpath(f"{venv}/bin/python3") and f"{venv}/" in file.command:
             text = pathlib.Path(venv, "share/tracetools/package.xml").read_text()
@@ -70,7 +70,7 @@ def test_every_message_is_there_at_each_layer(recording):
     assert len(written) == sent
     taken = [e for e in file.named("rmw_take") if e.words[0] == subscription.words[2] and e.words[3]]
     assert len(taken) == heard
-    # From Jazzy on the source timestamp that was taken is the timestamp that was published: the link between them.
+    # From Jazzy on, the source timestamp that was taken is the timestamp that was published, which links the two.
     stamps = {e.words[2] for e in written}
     assert all(e.words[2] in stamps for e in taken)
 
@@ -93,7 +93,7 @@ def test_clocks_agree(recording):
     syncs = file.named("clock_sync")
     assert len(syncs) >= 2
     (first, last) = (syncs[0], syncs[-1])
-    # ticks between two readings against ns between them: the rate must be the one of any other pair.
+    # Ticks between two readings against ns between them: the rate must be equal for any other pair.
     rate = (last.ticks - file.start_ticks) / (last.words[0] - file.start_monotonic_ns)
     middle = (first.ticks - file.start_ticks) / rate + file.start_monotonic_ns
     assert abs(middle - first.words[0]) <= 10 * (first.words[2] + file.start_bound_ns + last.words[2]) + 1000

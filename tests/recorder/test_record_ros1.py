@@ -1,4 +1,4 @@
-"""`tacho record` on unmodified ROS 1 nodes: what the tables say against the nodes' own clocks and counts."""
+"""`tacho record` on unmodified ROS 1 nodes: the tables compared with the nodes' own clocks and counts."""
 
 import shutil
 import subprocess
@@ -15,7 +15,7 @@ ERROR_NS = 10_000  # of the relation between the ticks and the clock
 
 
 def assert_encloses(executions, clock):
-    """The recorder's bounds lie around those of the clock in the callback, one by one."""
+    """The recorder's bounds enclose those of the clock in the callback, one by one."""
     assert len(executions) == len(clock)
     for execution, (start, end) in zip(executions, clock):
         assert execution["start_ns"] - ERROR_NS <= start <= end <= execution["end_ns"] + ERROR_NS
@@ -42,7 +42,7 @@ def test_messages_are_linked_over_processes_and_make_the_chain(ros1):
     rows = sorted(ros1.messages("/work", "/topic_1"), key=lambda m: m["publish_ns"])
     assert len(rows) == len(published) == len(started) == 50
     for row, publish, start in zip(rows, published, started):
-        # One after the other: the n-th that was published is the n-th that was called back.
+        # One after the other: the n-th published message is the n-th that was called back.
         assert row["callback_ns"] <= start + ERROR_NS and publish <= row["publish_ns"] + ERROR_NS
         assert row["publish_ns"] <= row["arrival_ns"] <= row["take_ns"] <= row["callback_ns"]
     layers = {of["topic"]: of for of in summary["layers"]}
@@ -56,7 +56,7 @@ def test_messages_are_linked_over_processes_and_make_the_chain(ros1):
     assert (chain["instances"], chain["lost"]) == (50, 0)
     callback = next(c for c in summary["callbacks"] if c.get("node") == "/work" and c.get("topic") == "/topic_1")
     assert callback["queue_wait_us"]["count"] == 50
-    # What else ran on this machine meanwhile is not this program's.
+    # The load of other programs on this machine does not count.
     assert {n["name"] for n in summary["notes"]} <= {"services-not-linked", "busy-machine"}
 
 
@@ -98,7 +98,7 @@ def test_udpros_loses_and_the_rest_is_linked(ros1):
     lost = [m for m in rows if m["delivery"] == "lost"]
     assert len(taken) == executed == len(rows) - len(lost), "each has its publication, and none has two"
     assert all(m["lost_in"] == "transport" for m in lost)
-    # What was sent before the last that came is either one; of what was sent after it nothing is known.
+    # A message sent before the last received one is either received or lost; nothing is known of later ones.
     endpoints = ros1.table("endpoints")
     sent = [p["publish_ns"] for p in ros1.table("publications") if endpoints[p["publisher"]]["topic"] == "/topic_1"]
     assert len(sent) == 60
@@ -134,7 +134,7 @@ def test_a_killed_node_leaves_what_it_had_recorded(ros1):
         "events of the node",
         recording,
     )
-    # Some of its life: 0.3 s of CPU time, in ticks of 10 ms (proc(5)).
+    # CPU time of its life: 0.3 s, in ticks of 10 ms (proc(5)).
     wait_for(lambda: int(Path(f"/proc/{pid}/stat").read_text().split()[13]) >= 30, "CPU time of the node", recording)
     kill(pid)
     succeeded(recording)
@@ -143,7 +143,7 @@ def test_a_killed_node_leaves_what_it_had_recorded(ros1):
     heard = len(ros1.clock("hear", "heard"))
     executions = ros1.executions("/work", topic="/topic_1")
     assert heard > 0
-    # What it published was published in a callback; the last may have ended without its end.
+    # It published its messages in a callback; the last callback may lack its end.
     assert heard <= len(executions) and heard - 1 <= len([e for e in executions if e["end_ns"]])
     arrived = [m for m in ros1.messages("/hear", "/topic_2") if m["callback_ns"]]
     assert len(arrived) == heard and all(m["publish_ns"] for m in arrived)
@@ -166,7 +166,7 @@ def test_nodelets_of_one_process_are_nodes(tacho, ros1, tmp_path_factory):
 def test_callbacks_have_cpu_time_where_it_is_asked_for(ros1):
     ros1.record("hear=hear 30", "work=work spin 2 100", "talk=talk 100 30 1000", options=("--cpu-time",))
     executions = ros1.executions("/work", topic="/topic_1")
-    # The callback looks at its clock until 2 ms of wall time have passed: what it is not given it does not use.
+    # The callback reads its clock until 2 ms of wall time have passed; time without a CPU does not count as CPU time.
     assert all(0 < e["cpu_ns"] <= e["end_ns"] - e["start_ns"] + 20_000 for e in executions) and len(executions) == 30
 
 

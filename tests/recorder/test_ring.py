@@ -1,4 +1,5 @@
-"""`tacho record --ring`: what is kept is the last seconds, whole and with their names, on a bounded disk; it is saved when asked for."""
+"""`tacho record --ring` keeps the last seconds, complete and with their names, on a bounded disk, and saves them on
+request."""
 
 import json
 import os
@@ -28,7 +29,7 @@ def program(rate, seconds, *more):
 
 
 def recording(tacho, *options, command, run="run"):
-    """`tacho record --ring`, when it is keeping."""
+    """`tacho record --ring`, once it keeps events."""
     process = tacho.start("record", "-o", run, *options, "--", *command)
     while "keeping the last" not in (line := process.stderr.readline()):
         assert line, "tacho ended at once"
@@ -36,7 +37,7 @@ def recording(tacho, *options, command, run="run"):
 
 
 def child_of(process):
-    """The recorded program, which is at work already."""
+    """The recorded program, once it works."""
     return int(
         wait_for(
             lambda: Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split(), "a child", process
@@ -45,7 +46,7 @@ def child_of(process):
 
 
 def seconds_of(out):
-    """What the program printed: number, messages, from, to."""
+    """The program's output: number, messages, from, to."""
     lines = [line.split()[1:] for line in out.splitlines() if line.startswith("second")]
     return [tuple(map(int, line)) for line in lines]
 
@@ -76,7 +77,8 @@ def published(run):
 
 
 def assert_whole(run, seconds, least):
-    """Each second of the program's that lies in the window is there to the message; there are at least so many of them."""
+    """Each of the program's seconds in the window is there to the last message, and there are at least this many of
+    them."""
     calls, (begin, end) = published(run), window(run)
     inside = [s for s in seconds if s[2] >= begin and (end is None or s[3] < end)]
     assert len(inside) >= least, (seconds, begin, end)
@@ -104,7 +106,7 @@ def test_the_last_seconds_are_kept_whole_and_named(tacho):
     assert_named(summary)
     assert any(note["name"] == "ring" for note in summary["notes"])
     assert not [note for note in summary["notes"] if note["name"] in ("chunk-missing", "dropped-events", "not-a-chunk")]
-    # An ordinary run, nothing beside; what it lacks on the disk are the ends of chunks that are not full.
+    # An ordinary run and nothing beside it; its holes on the disk are the ends of chunks that are not full.
     on_disk, length = storage(run)
     assert length <= on_disk + 8 * 32768
     assert sorted(path.name for path in run.iterdir()) == ["events", "run.json", "summary.json", "tables"]
@@ -112,7 +114,7 @@ def test_the_last_seconds_are_kept_whole_and_named(tacho):
 
 
 def test_a_ring_fits_its_place_however_much_is_written(tacho):
-    """The program writes as fast as it can; nothing but the limit holds it."""
+    """The program writes as fast as it can; only the limit stops it."""
     limit = 32 * MIB
     counts = tacho.directory / "counts"
     process = recording(tacho, "--ring", "2s", "--max-mib", 32, command=[VICTIM, "on", counts, 0])
@@ -125,7 +127,7 @@ def test_a_ring_fits_its_place_however_much_is_written(tacho):
         most = max(most, on_disk)
         memory.append(rss(process.pid))
         time.sleep(0.02)
-    # What was let go of is mapped no more.
+    # Released chunks are no longer mapped.
     child = child_of(process)
     mapped = lambda: re.findall(r" rw-s .*\.events$", Path(f"/proc/{child}/maps").read_text(), re.MULTILINE)  # noqa: E731
     wait_for(lambda: len(mapped()) < length // (16 * MIB), "what was let go of to be unmapped", process)
@@ -188,7 +190,7 @@ def test_it_is_saved_by_a_command_and_by_a_signal(tacho):
 @pytest.mark.parametrize("trigger", ["late", "silent"])
 def test_a_trigger_saves_what_led_to_it_and_some_time_after(tacho, trigger):
     slow = tacho.directory / "slow"
-    # Far more than a machine that others use keeps the program from running, far less than SLOW_S.
+    # Far longer than other programs keep this one from running, and far shorter than SLOW_S.
     limit = {"late": "late /points 700ms", "silent": "silent /points 800ms"}[trigger]
     options = ["--ring", "6s", "--trigger", limit, "--after", "500ms"]
     process = recording(tacho, *options, command=program(20, 600, slow))

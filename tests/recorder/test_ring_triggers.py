@@ -1,4 +1,4 @@
-"""`tacho record --ring` on a live rclpy system: what each trigger saves, against what the program says of itself."""
+"""`tacho record --ring` on a live rclpy system: what each trigger saves, compared with the program's own output."""
 
 import json
 import os
@@ -49,7 +49,7 @@ while True:
 
 
 def line_with(stream, pattern):
-    """What a pattern finds in the first line of a stream that has it."""
+    """The match of a pattern in the first line of a stream that has one."""
     seen = []
     for line in stream:
         if found := re.search(pattern, line):
@@ -84,7 +84,7 @@ def test_what_a_trigger_saves_has_what_it_was_pulled_for(tacho, ros_python, by):
     instants = sorted(row["publish_ns"] for row in published)
     if by == "late":
         assert topic["latency_us"]["max"] >= SLOW_S * 1e6 - ERROR_NS / 1e3
-        # And what followed.
+        # And the events after it.
         assert instants[0] < int(instant) < instants[-1]
     elif by == "silent":
         assert instants[-1] <= int(instant) + ERROR_NS

@@ -1,5 +1,5 @@
-"""Scheduler events, against independent answers: the thread's own CPU-time clock, getrusage, schedstat, and a thread that says when it had
-the CPU."""
+"""Compares scheduler events with independent answers: the thread's own CPU-time clock, getrusage, schedstat, and a
+thread that prints when it had the CPU."""
 
 import json
 import os
@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="SCHED_FIFO and scheduler events of all CPUs need root"),
 ]
 
-# PROC_PID_INIT_INO of the kernel. Elsewhere, as in a container, context switches are recorded in place of tracepoints.
+# PROC_PID_INIT_INO of the kernel. Elsewhere, as in a container, context switches are recorded instead of tracepoints.
 in_the_first_pid_namespace = pytest.mark.skipif(
     os.stat("/proc/self/ns/pid").st_ino != 0xEFFFFFFC,
     reason="in a pid namespace tracepoints name threads by other ids than programs do",
@@ -34,7 +34,7 @@ def rows(run, table):
 
 
 def record(tacho, *options, before=()):
-    """The run, and what the program itself says."""
+    """The run, and the program's own output."""
     run, folder = tacho.directory / "run", tacho.directory / "program"
     folder.mkdir()
     done = tacho("record", *options, "-o", run, "--", sys.executable, PROGRAM, folder, before=before)
@@ -43,7 +43,7 @@ def record(tacho, *options, before=()):
 
 
 def measured(run):
-    """Executions of the callback that the program speaks of."""
+    """Executions of the callback in the program's output."""
     callbacks = rows(run, "callbacks")
     return {i: e for i, e in enumerate(rows(run, "executions")) if callbacks[e["callback"]]["address"] == 0x40}
 
@@ -57,7 +57,7 @@ def check_cpu_times(run, executions, said, may_lack=0.0):
     known = [
         (ours, theirs) for ours, theirs in zip(executions.values(), said["callbacks"]) if ours["cpu_ns"] is not None
     ]
-    # Some kernels do not tell all switches; what these touch is left out, and the run says so.
+    # Some kernels do not report all switches; affected executions are left out, and the run reports it.
     notes = {note["name"]: note["text"] for note in rows(run, "notes")}
     assert len(known) == len(executions) or "kernel-switches-missing" in notes, notes
     if len(known) <= len(executions) / 2:
@@ -69,14 +69,16 @@ def check_cpu_times(run, executions, said, may_lack=0.0):
     lack = [(ours["cpu_ns"], theirs["cpu_ns"]) for ours, theirs in known if ours["cpu_ns"] < 0.95 * theirs["cpu_ns"]]
     assert len(lack) <= may_lack * len(known), lack
     known = [pair for pair in known if (pair[0]["cpu_ns"], pair[1]["cpu_ns"]) not in lack]
-    # What a hypervisor takes is CPU time by switches, and none by the thread's clock: now and then one is far longer.
+    # Time that a hypervisor takes is CPU time by switches, but not by the thread's clock, so one execution may be far
+    # longer.
     close = [(ours["cpu_ns"], theirs["cpu_ns"]) for ours, theirs in known if ours["cpu_ns"] <= 1.05 * theirs["cpu_ns"]]
     assert len(close) >= 0.8 * len(known), known
     within(sum(ours for ours, _ in close), sum(theirs for _, theirs in close), 0.02)
 
 
 def check_burner(run, executions, said):
-    """Each time that the burner ran inside a callback lies in an interval that names it, and in none that names another."""
+    """Each time that the burner ran inside a callback lies in an interval that names it, and in none that names
+    another thread."""
     known = [e for e in executions.values() if e["cpu_ns"] is not None]
     off = [p for p in rows(run, "preemptions") if p["execution"] in executions]
     taken, asleep = ([p for p in off if p["state"] == state] for state in ("runnable", "blocked"))
@@ -90,12 +92,12 @@ def check_burner(run, executions, said):
     alone = 0
     for start, end in inside:
         over = [p for p in taken if p["from_ns"] < end and p["to_ns"] > start]
-        # Where the kernel did not tell of a switch, nobody is named.
+        # If the kernel did not report a switch, no thread is named.
         if None in {p["by_comm"] for p in over}:
             continue
         assert "burner" in {p["by_comm"] for p in over}, (start, end, over)
         by_burner = sum(min(p["to_ns"], end) - max(p["from_ns"], start) for p in over if p["by_comm"] == "burner")
-        # Another real-time thread of this machine may have come between.
+        # Another real-time thread of this machine may have come in between.
         alone += by_burner == end - start
         assert by_burner > 0.5 * (end - start), (start, end, over)
     assert alone >= 0.8 * len(inside), f"{alone} of {len(inside)}"
@@ -124,10 +126,10 @@ def test_preemption_names_who_preempted_and_agrees_with_the_kernels_counts(tacho
     if thread["running_ns"] is None:
         assert "kernel-switches-missing" in notes
         pytest.skip("the kernel did not tell all switches of this thread")
-    # Our span begins and ends with an event, theirs beside it.
+    # Our span begins and ends with an event; the program's span lies beside it.
     assert abs(thread["voluntary_switches"] - said["voluntary"]) <= 2
     assert abs(thread["involuntary_switches"] - said["involuntary"]) <= 2 + 0.05 * said["involuntary"]
-    assert thread["running_ns"] >= 0.97 * said["on_cpu_ns"]  # more where a hypervisor took some
+    assert thread["running_ns"] >= 0.97 * said["on_cpu_ns"]  # more if a hypervisor took some
     if said["waiting_ns"]:
         within(thread["runnable_ns"], said["waiting_ns"], 0.05)
     assert thread["running_ns"] + thread["runnable_ns"] + thread["blocked_ns"] == thread["to_ns"] - thread["from_ns"]
@@ -151,7 +153,7 @@ def test_programs_that_run_already_are_followed_with_the_threads_that_they_make_
     run = tacho.directory / "run"
     assert json.loads((run / "run.json").read_text())["scheduler"]["source"] == "tracepoints"
     executions = measured(run)
-    # While uprobes are in, the kernel leaves out a switch now and then; where it is two in a row, nothing shows it.
+    # While uprobes are active, the kernel omits a switch now and then; if it omits two in a row, nothing shows it.
     check_cpu_times(run, executions, said, may_lack=0.1)
     check_burner(run, executions, said)
 
@@ -162,7 +164,7 @@ def test_in_a_pid_namespace_context_switches_still_tell_who_preempted(tacho):
     info = json.loads((run / "run.json").read_text())
     assert info["scheduler"]["source"] == "context_switch" and info["scheduler"]["wakeups"] == 0
     executions = measured(run)
-    # As above: of two switches in a row that the kernel leaves out, nothing shows.
+    # As above: if the kernel omits two switches in a row, nothing shows it.
     check_cpu_times(run, executions, said, may_lack=0.1)
     check_burner(run, executions, said)
 

@@ -1,5 +1,6 @@
-"""Study D as published, on ROS 1: node 1 publishes, node 2's callback works 9.3 ms and publishes topic 2. What a rate measurement of topic 2,
-`time`, a clock inside the callback and the recorder say of that callback's execution time."""
+"""Study D as published, on ROS 1: node 1 publishes, node 2's callback works 9.3 ms and publishes topic 2. Compares
+the execution time of that callback by a rate measurement of topic 2, by `time`, by a clock inside the callback, and
+by the recorder."""
 
 import resource
 
@@ -8,8 +9,8 @@ from ros1_system import ros1, ros1_program  # noqa: F401 (fixtures)
 
 pytestmark = pytest.mark.timing
 
-# The study's 10 Hz and 1000 repetitions take 100 s; 50 Hz leaves the callback's time as it is, and room for a busy machine. Half as many
-# show what is to be shown.
+# The study's 10 Hz and 1000 repetitions take 100 s. At 50 Hz the callback's time is the same, and a busy machine still
+# has room. Half as many repetitions suffice.
 RATE_HZ, REPETITIONS, WORK_MS = 50, 500, 9.3
 
 
@@ -44,7 +45,7 @@ def test_callback_times_agree_with_a_clock_inside_the_callback(ros1):
     figures = next(c for c in summary["callbacks"] if c.get("node") == "/work" and c.get("topic") == "/topic_1")
     assert figures["count"] == REPETITIONS
     assert figures["duration_us"]["mean"] == pytest.approx(sum(clock) / len(clock) / 1e3, rel=0.02)
-    # The study's point: the rate says the period.
+    # The study's point: the rate shows the period.
     ((topic, output_period_ms),) = figures["output_period_ms"]
     assert topic == "/topic_2" and output_period_ms == pytest.approx(period_ms, rel=0.02)
     assert period_ms > 2 * figures["duration_us"]["min"] / 1e3

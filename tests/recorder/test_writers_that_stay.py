@@ -1,4 +1,5 @@
-"""What goes on writing after its recording has ended, and whom `tacho` may not be able to see, lives on: its file is never cut."""
+"""A program that continues to write after its recording has ended, even one that `tacho` may not see, survives: its
+file is never cut."""
 
 import json
 import os
@@ -40,7 +41,7 @@ def environment_of(place):
 
 
 def goes_on(place):
-    """Lets the daemon write on; whether it came to its end."""
+    """Lets the daemon continue to write; returns whether it ended in order."""
     pid = int((place / "begun").read_text())
     (place / "go_on").touch()
     wait_for(

@@ -1,4 +1,5 @@
-"""Chromium without a window, spoken to through the DevTools protocol on a pipe: nothing to install but the browser."""
+"""Controls Chromium without a window through the DevTools protocol on a pipe, so that only the browser must be
+installed."""
 
 import base64
 import json
@@ -34,13 +35,14 @@ class Browser:
         self.replies, replies_write = os.pipe()
 
         def pipes():
-            # The browser reads descriptor 3 and writes descriptor 4; go by way of high ones, which these could be.
+            # The browser reads descriptor 3 and writes descriptor 4, which our ends may be, so they first move to high
+            # numbers.
             high = [os.dup2(end, fd, inheritable=True) for end, fd in ((commands_read, 60), (replies_write, 61))]
             os.dup2(high[0], 3)
             os.dup2(high[1], 4)
 
         command = [program, *FLAGS, f"--user-data-dir={self.profile}", "about:blank"]
-        # What it leaves in its temporary folder goes with its profile.
+        # The files in its temporary folder go with its profile.
         environment = {**os.environ, "TMPDIR": self.profile}
         self.process = subprocess.Popen(
             command, preexec_fn=pipes, close_fds=False, stderr=subprocess.DEVNULL, env=environment
@@ -55,7 +57,7 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
-        # Without a window the page would never be told that it has the focus.
+        # Without a window, the page would never get the focus.
         self.call("Emulation.setFocusEmulationEnabled", enabled=True)
 
     def __enter__(self):
@@ -99,22 +101,22 @@ class Browser:
         self.call("Page.navigate", url=f"file://{os.path.abspath(path)}")
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self._receive())
-        # Drawings are made when their size is known: two frames after loading.
+        # Drawings are made when their size is known, which takes two frames after loading.
         self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
 
     def evaluate(self, expression):
-        """Value of an expression in the page; a promise is waited for."""
+        """Evaluates an expression in the page, and waits for the result of a promise."""
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in result, result["exceptionDetails"]
         return result["result"].get("value")
 
     def complaints(self):
-        """What the page wrote to the console, exceptions, violations of its policy."""
+        """What the page wrote to the console, exceptions, and violations of its policy."""
         wanted = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
         return [event["params"] for event in self.events if event.get("method") in wanted]
 
     def requests(self):
-        """Addresses that the page asked for."""
+        """Addresses that the page requested."""
         return [e["params"]["request"]["url"] for e in self.events if e.get("method") == "Network.requestWillBeSent"]
 
     def key(self, name, code):

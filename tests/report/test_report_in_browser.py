@@ -1,4 +1,4 @@
-"""The report, opened in a browser from a file: what it draws is what its data says, and no name in it is ever code."""
+"""Opens the report in a browser from a file: it draws what its data contains, and no name in it is ever code."""
 
 import json
 import os
@@ -16,7 +16,7 @@ ESCAPE, TAB = 27, 9
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory):
-    """Writes reports of made-up runs with the report's own writer; gives their paths by kind."""
+    """Writes reports of invented runs with the report's own writer; returns their paths by kind."""
     directory = tmp_path_factory.mktemp("reports")
     for kind in ("tuned", "single", "preempted", "system", "hostile", "empty"):
         command = [
@@ -53,7 +53,7 @@ def texts(browser, selector):
 
 
 def three_digits(value):
-    """Three significant digits as the page writes them, computed on its own."""
+    """Three significant digits as the page writes them, computed independently."""
     whole = len(str(int(float(f"{value:.3g}"))))
     return f"{float(f'{value:.3g}'):.{max(3 - whole, 0)}f}"
 
@@ -180,13 +180,17 @@ def test_the_tables_hold_the_figures_and_sort(browser, reports):
     browser.open(reports("tuned"))
     callbacks = data_of(reports("tuned"))["runs"][0]["summary"]["callbacks"]
     tables = "document.querySelectorAll('.tables table')"
-    column = f"[...{tables}[1].querySelectorAll('tbody tr')].map(r => r.cells[4].textContent)"
+    heads = browser.evaluate(
+        f"[...{tables}[1].querySelectorAll('th')].map(h => h.innerText.split(/\\s/)[0].toLowerCase())"
+    )
+    mean = heads.index("mean")
+    column = f"[...{tables}[1].querySelectorAll('tbody tr')].map(r => r.cells[{mean}].textContent)"
     means = [f"{callback['duration_us']['mean'] / 1000:.3f}" for callback in callbacks]
     assert browser.evaluate(column) == means
-    browser.evaluate(f"{tables}[1].querySelectorAll('th button')[4].click()")
+    browser.evaluate(f"{tables}[1].querySelectorAll('th button')[{mean}].click()")
     assert browser.evaluate(column) == sorted(means, key=float, reverse=True)
-    assert browser.evaluate(f"{tables}[1].querySelectorAll('th')[4].getAttribute('aria-sort')") == "descending"
-    browser.evaluate(f"{tables}[1].querySelectorAll('th button')[4].click()")
+    assert browser.evaluate(f"{tables}[1].querySelectorAll('th')[{mean}].getAttribute('aria-sort')") == "descending"
+    browser.evaluate(f"{tables}[1].querySelectorAll('th button')[{mean}].click()")
     assert browser.evaluate(column) == sorted(means, key=float)
 
 
@@ -207,7 +211,7 @@ def test_services_actions_managed_nodes_and_threads_have_their_tables(browser, r
         return [title.textContent, [...table.querySelectorAll('tbody td')].map(cell => cell.textContent)]; }))""")
     assert rows["Managed nodes"] == ["/driver", "active", "4", "–", "1.000", "5.500", "–", "0.375"]
     assert rows["Services"][:6] == ["/driver", "/driver", "", "3", "2", "–"]
-    # Who asked to cancel was not recorded, nobody was aborted: a dash, and a zero.
+    # Requests to cancel were not recorded, and no goal was aborted: a dash, and a zero.
     assert rows["Actions"] == ["/driver", "/driver", "/driver", "–", "10", "1", "–", "7", "2", "0", "3", "55", "54"]
     assert rows["Times of goals"] == ["/driver", "–", "1.500", "2.250", "4.000", "–", "–", "–", "12.50", "–"]
     assert rows["Executor threads"][:7] == ["7", "8", "/driver", "–", "–", "12.5", "–"]
@@ -269,7 +273,7 @@ def test_the_page_stays_small_and_lets_no_other_script_run(reports):
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_can_be_read_on_its_ground(browser, reports, dark):
-    """Contrast of at least 4.5 to 1 (WCAG 2.2, 1.4.3) for all text colours."""
+    """All text colours have a contrast of at least 4.5 to 1 (WCAG 2.2, 1.4.3)."""
     browser.open(reports("tuned"), dark=dark)
 
     def luminance(colour):

@@ -1,4 +1,4 @@
-"""The report of a sweep, opened in a browser: boxes, bars and subscribers are as long as the figures they stand for."""
+"""Opens the report of a sweep in a browser: boxes, bars and subscribers have the lengths of their figures."""
 
 import json
 import math

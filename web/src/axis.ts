@@ -58,7 +58,7 @@ export function tickText(value: number): string {
   return fixed(Number(text), text.split(".")[1]?.length ?? 0);
 }
 
-/** Ticks of a logarithmic axis: every digit of each power within the range, or fewer where they would crowd. */
+/** Ticks of a logarithmic axis: every digit of each power within the range, or fewer if they would crowd. */
 export function logTicks(low: number, high: number, most: number): number[] {
   const steps = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 3, 5], [1, 2, 5], [1, 3], [1]];
   for (const step of steps) {

@@ -11,7 +11,7 @@ function words({ kind, by }: Pick<LatePart, "kind" | "by">): string {
   return `${CAUSES[kind]} ${by}`;
 }
 
-/** Causes of the critical chain, or another; absent where no instance is explained. */
+/** Causes of the critical chain, or another; absent if no instance is explained. */
 export function causes(page: Page): HTMLElement | undefined {
   const chains = page.runs.flatMap((run) =>
     run.summary.chains.filter((chain) => chain.worst.length > 0).map((chain) => ({ run, chain })),

@@ -37,7 +37,7 @@ export function checks(runs: readonly PageRun[]): HTMLElement | undefined {
   return section(
     "checks",
     "What looking for messages costs",
-    `A node that spins wakes, looks at its queues and sleeps. These curves are computed from the time of one such check; nobody counted the checks. ${node.name}: ${ms(node.check_ms)} a check, ${ms(node.execution_ms)} a callback. The violet curve has the check that study E published, ${PUBLISHED_CHECK_MS} ms.`,
+    `A node that spins wakes, looks at its queues and sleeps. These curves are computed from the time of one such check; the checks were not counted. ${node.name}: ${ms(node.check_ms)} a check, ${ms(node.execution_ms)} a callback. The violet curve has the check that study E published, ${PUBLISHED_CHECK_MS} ms.`,
     h("h3", {}, `All checks of ${INSTANCES} instances (study E, figure 9)`),
     curve("time of all checks", "ms", rates, node, published, total),
     h("h3", {}, "Checks over the execution of the callback (figure 10)"),

@@ -1,11 +1,11 @@
-// Which chain the report is about, and what became of it in each run, as the page's data says.
+// Which chain the report is about, and how it changed from run to run, by the page's data.
 import type { ChainFigures, Page, PageChain, PageRun } from "./shapes";
 
 export interface Compared {
   run: PageRun;
-  /** The chain's figures in this run; absent where this run does not have it. */
+  /** The chain's figures in this run; absent if this run does not have it. */
   figures: ChainFigures | undefined;
-  /** What of it is drawn. */
+  /** The instances that are drawn. */
   drawn: PageChain | undefined;
   /** Mean of the first run over the mean of this one. */
   gain: number | undefined;
@@ -18,7 +18,7 @@ export interface Comparison {
   runs: Compared[];
 }
 
-/** The critical chain of the first run in all runs; absent where no chain is critical. */
+/** The critical chain of the first run in all runs; absent if no chain is critical. */
 export function compare(page: Page): Comparison | undefined {
   const runs = page.runs.flatMap((run): Compared[] => {
     if (run.compared === null) return [];

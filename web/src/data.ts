@@ -1,7 +1,7 @@
-// What crates/report put into the page; an absent field was not measured.
+// The data that crates/report puts into the page; an absent field was not measured.
 import type { Page } from "./shapes";
 
-/** The data inside the page; an error says what is wrong with it. */
+/** Reads the data inside the page; an error names what is wrong with it. */
 export function parse(text: string): Page {
   if (text.trim() === "") throw new Error("this page holds no run: `tacho report RUN` fills it");
   const page = JSON.parse(text) as Page;

@@ -1,4 +1,4 @@
-// How the end-to-end times spread, and what they are made of.
+// How the end-to-end times spread, and which parts they have.
 import { scaleLinear, scaleLog } from "d3-scale";
 import { curveStepAfter, line } from "d3-shape";
 import { logTicks, xAxis } from "./axis";
@@ -20,7 +20,7 @@ interface Spread {
   whole: number;
 }
 
-/** Times that differ by more than this are drawn on a logarithmic axis: else the faster run is a vertical line. */
+/** If times differ by more than this, the axis is logarithmic; otherwise the faster run would be a vertical line. */
 const LOG_FROM = 6;
 
 /** Distributions as a section; absent without an instance. */
@@ -214,7 +214,7 @@ function boxes(spreads: Spread[]): HTMLElement {
   });
 }
 
-/** Shares of the mean, each run as long as the other. */
+/** Shares of the mean; every run has the same length. */
 function shares({ runs }: Comparison): HTMLElement {
   const rows = runs.flatMap(({ run, figures }) =>
     figures?.end_to_end_ms === undefined

@@ -1,11 +1,11 @@
-// What lints found: evidence, cost, next step.
+// The findings of the lints: evidence, cost, next step.
 import type { Finding, FindingCase, Page } from "./shapes";
 import { h, section } from "./dom";
 
-/** Cases of a finding that are shown at once, where there are more; the others unfold. */
+/** How many cases of a finding are shown at once if there are more; the others unfold. */
 const SHOWN = 2;
 
-/** Findings of all runs; absent where there is none. */
+/** Findings of all runs; absent if there is none. */
 export function findings(page: Page): HTMLElement | undefined {
   const items = page.runs.flatMap((run) =>
     (run.summary.findings ?? []).map((finding) => item(finding, page.runs.length > 1 ? run.label : undefined)),
@@ -14,10 +14,13 @@ export function findings(page: Page): HTMLElement | undefined {
   return section("findings", "Findings", "", h("ul", {}, ...items));
 }
 
-/** What is shown of a finding at once, what unfolds, and what to try: the same for all cases, or `undefined` where it stands with each. */
+/**
+ * Splits a finding into what is shown at once, what unfolds, and what to try. The last is the same for all cases, or
+ * `undefined` if each case has its own.
+ */
 export function parts(finding: Finding): { shown: FindingCase[]; folded: FindingCase[]; next: string | undefined } {
   const { cases } = finding;
-  // The line that unfolds them has room for one.
+  // The line that unfolds them takes the room of one.
   const many = cases.length > SHOWN + 1;
   const next = cases[0]?.next;
   return {

@@ -33,20 +33,20 @@ export function ms(value: Maybe): string {
   return withUnit(significant(value), "ms");
 }
 
-/** A part of one as percent: 6.1 %; what would round to zero is said to be below. */
+/** A part of one as percent: 6.1 %; a value that would round to zero is shown as below the least digit. */
 export function percent(part: Maybe): string {
   if (part === null || part === undefined || !Number.isFinite(part)) return ABSENT;
   const value = 100 * part;
   return value > 0 && value < 0.05 ? "< 0.1 %" : withUnit(value.toFixed(1), "%");
 }
 
-/** How many times less: 15.4×. */
+/** A reduction as a factor: 15.4×. */
 export function factor(value: Maybe): string {
   const text = significant(value);
   return text === ABSENT ? ABSENT : `${text}×`;
 }
 
-/** Ns since 1970 as a time of day, UTC, to the millisecond: a number of JSON holds no more than that surely. */
+/** Ns since 1970 as a time of day, UTC, to the millisecond; a JSON number holds no more digits reliably. */
 export function wallClock(ns: number): string {
   return new Date(Math.floor(ns / 1e6)).toISOString();
 }

@@ -1,4 +1,4 @@
-// The graph of nodes and topics, and where its nodes and edges stand, left to right.
+// The graph of nodes and topics, and the places of its nodes and edges, left to right.
 import { Graph, layout } from "@dagrejs/dagre";
 import type { PageRun } from "./shapes";
 
@@ -27,7 +27,7 @@ export interface PlacedNode {
 export interface PlacedEdge {
   from: string;
   to: string;
-  /** All topics from one node to the other: they are drawn as one line. */
+  /** All topics from one node to the other, which are drawn as one line. */
   topics: string[];
   critical: boolean;
   points: { x: number; y: number }[];
@@ -40,7 +40,9 @@ export interface Placed {
   edges: PlacedEdge[];
 }
 
-/** Topics that every ROS 2 node has, of no use in the drawing: with them every node would lead to every other. */
+/**
+ * Topics that every ROS 2 node has. With them every node would be connected to every other, so they are not drawn.
+ */
 export const HOUSEKEEPING = ["/parameter_events", "/rosout"];
 
 const LINE_CHARACTERS = 15;
@@ -67,13 +69,13 @@ export function graphModel(runs: PageRun[], criticalPath: string[]): GraphModel 
   return { nodes: [...nodes], edges: [...edges.values()] };
 }
 
-/** Layered layout. A node that names itself as subscriber keeps its loop out of the drawing; its tip says so. */
+/** Layered layout. A node that subscribes to itself has no loop in the drawing, but its tip mentions it. */
 export function place(model: GraphModel): Placed {
   const graph = new Graph({ multigraph: false });
   graph.setGraph({ rankdir: "LR", nodesep: 18, ranksep: 24, marginx: 2, marginy: 4, ranker: "network-simplex" });
   graph.setDefaultEdgeLabel(() => ({}));
   const critical = new Set(model.edges.filter((edge) => edge.critical).flatMap(({ from, to }) => [from, to]));
-  // Names from a trace may be anything, `__proto__` too: the layout gets numbers.
+  // Names from a trace may be anything, even `__proto__`, so the layout gets numbers.
   const key = new Map(model.nodes.map((name, i) => [name, `n${i}`]));
   for (const name of model.nodes) {
     const lines = wrap(name, LINE_CHARACTERS);
@@ -109,7 +111,9 @@ export function place(model: GraphModel): Placed {
   };
 }
 
-/** A name in lines of at most `most` characters, broken behind `/`, `_`, `.` or `-` where there is one, at most three. */
+/**
+ * A name in lines of at most `most` characters, broken after `/`, `_`, `.` or `-` if possible, at most three lines.
+ */
 export function wrap(name: string, most: number): string[] {
   const pieces = name.match(/[^/_.\-]*[/_.\-]?/g)?.filter((piece) => piece !== "") ?? [];
   const lines: string[] = [];

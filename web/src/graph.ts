@@ -35,7 +35,7 @@ export function graph(page: Page, comparison: Comparison | undefined): HTMLEleme
   );
 }
 
-/** Shrunk to the width as far as names stay readable; a graph wider than that is scrolled. */
+/** Shrunk to the width as long as names stay readable; a wider graph scrolls. */
 function drawn(page: Page, model: GraphModel, placed: Placed, available: number): SVGSVGElement {
   const [width, height] = [Math.ceil(placed.width) + 4, Math.ceil(placed.height) + 4];
   const scale = Math.min(1, Math.max(available / width, SMALLEST));

@@ -1,4 +1,4 @@
-// The answer first: what ran, where the time goes, and what became of it.
+// The answer first: what ran, where the time goes, and how it changed.
 import { scaleLinear } from "d3-scale";
 import { compare, ends, type Comparison, type Compared } from "./compare";
 import type { Page } from "./shapes";
@@ -8,7 +8,7 @@ import { machineOf } from "./machine";
 import { laidOut, legend, MEANING, meanParts, nameOf, partsOf } from "./parts";
 import { withTip } from "./tip";
 
-/** Title, answer, and one line a run. */
+/** Title, answer, and one line for each run. */
 export function headline(page: Page): HTMLElement {
   const comparison = compare(page);
   const first = page.runs[0];
@@ -49,7 +49,7 @@ export function headline(page: Page): HTMLElement {
   return header;
 }
 
-/** What of each run does not count. */
+/** The part of each run that does not count. */
 export function windows(page: Page): string[] {
   const told = page.runs.filter((run) => run.window !== undefined);
   return told.map((run) => `${page.runs.length > 1 ? `${run.label}: ` : ""}${run.window}`);
@@ -92,7 +92,7 @@ function answer({ chain, runs }: Comparison): HTMLElement[] {
   ];
 }
 
-/** Parts by size: the largest with its meaning, the others after it. */
+/** Parts by size: the largest with its meaning, and the others after it. */
 function shareSentence(whole: number | undefined, parts: ReturnType<typeof meanParts>): string {
   if (whole === undefined || whole <= 0 || parts.length === 0) return "Its parts were not measured.";
   const [most, ...rest] = [...parts].sort((a, b) => b.ms - a.ms);
@@ -149,7 +149,7 @@ function repeatRange({ figures }: Compared): HTMLElement | false {
   );
 }
 
-/** Least and greatest gain of a single pair of repeats, where the run was proved. */
+/** Least and greatest gain of a single pair of repeats, if the run was proved. */
 function gainRange({ run, gain }: Compared): HTMLElement | false {
   const ratio = gain === undefined ? undefined : run.proof?.ratio;
   return ratio !== undefined && h("small", {}, `${factor(ratio.least)} to ${factor(ratio.greatest)}`);

@@ -1,4 +1,5 @@
-// Where the latency of messages goes, layer by layer (study A, figure 12): a bar a topic, or a point of a sweep.
+// Where the latency of messages goes, layer by layer (study A, figure 12): one bar for each topic, or for each point of
+// a sweep.
 import { scaleLinear } from "d3-scale";
 import type { LayerFigures, Page, SweepPoint } from "./shapes";
 import { canvas, drawing, h, s, section } from "./dom";
@@ -8,7 +9,7 @@ import { sortable, type SortColumn } from "./sortable";
 import { label } from "./sweep/model";
 import { withTip } from "./tip";
 
-/** What each layer is. */
+/** The meaning of each layer. */
 const MEANING: Record<(typeof LAYERS)[number], string> = {
   publish_client_library: "publish call of the application to rcl_publish",
   publish_rcl: "to the call of rmw_publish",
@@ -24,7 +25,7 @@ const MEANING: Record<(typeof LAYERS)[number], string> = {
 /** Name and meaning of a layer. */
 type Layer = readonly [string, string];
 const MEANT: readonly Layer[] = LAYERS.map((name) => [name, MEANING[name]]);
-/** More bars than these would bury the rest of the page; the table has them all. */
+/** More bars than these would bury the rest of the page; the table has all of them. */
 const MOST_BARS = 16;
 
 interface Row {
@@ -32,7 +33,7 @@ interface Row {
   figures: LayerFigures;
 }
 
-/** The layers of all topics of all runs; absent where none is known. */
+/** The layers of all topics of all runs; absent if none is known. */
 export function layers({ runs }: Page): HTMLElement | undefined {
   return panel(
     runs.flatMap(({ label, summary }) =>
@@ -53,7 +54,7 @@ export function pointLayers(points: readonly SweepPoint[]): HTMLElement | undefi
   );
 }
 
-/** Bars of the publishing side alone, up to the transport, a point each; none where its layers are not known. */
+/** Bars of the publishing side alone, up to the transport, one for each point; none if its layers are not known. */
 export function publishingLayers(points: readonly SweepPoint[]): HTMLElement[] {
   const rows = points
     .flatMap((point) => mostKnown(point, label(point)))
@@ -68,7 +69,7 @@ export function publishingLayers(points: readonly SweepPoint[]): HTMLElement[] {
   return [legend(there), h("table", { class: "runs" }, h("tbody", {}, ...rows.map((row) => bar(row))))];
 }
 
-/** Of a point's messages those of which most is known. */
+/** The messages of a point of which most layers are known. */
 function mostKnown({ figures }: SweepPoint, name: string): Row[] {
   const [most] = [...(figures?.layers ?? [])].sort(
     (a, b) => b.layers.length - a.layers.length || b.messages - a.messages,
@@ -85,7 +86,7 @@ function panel(rows: readonly Row[], what: string): HTMLElement | undefined {
   return section(
     "layers",
     "Layers",
-    `Mean latency by layer, each bar the whole of its ${what}, from the publish call on the left to the callback on the right. What is not recorded apart is in the next layer.`,
+    `Mean latency by layer, each bar the whole of its ${what}, from the publish call on the left to the callback on the right. A layer that was not recorded separately is part of the next one.`,
     legend(there),
     h("table", { class: "runs" }, h("tbody", {}, ...slowest.map((row) => bar(row)))),
     rows.length > slowest.length &&
@@ -141,7 +142,7 @@ function bar({ name, figures }: Row): HTMLElement {
   );
 }
 
-/** Which layers hold others, each once. */
+/** Which layers include others, each once. */
 function included(rows: readonly Row[]): string[] {
   const lines = rows.flatMap(({ figures }) =>
     figures.layers.flatMap(({ layer, includes }) =>
@@ -149,7 +150,7 @@ function included(rows: readonly Row[]): string[] {
     ),
   );
   const once = [...new Set(lines)].sort();
-  return once.length === 0 ? [] : [`Where not recorded apart: ${once.join("; ")}.`];
+  return once.length === 0 ? [] : [`If not recorded separately: ${once.join("; ")}.`];
 }
 
 function columns(there: readonly Layer[], what: string): SortColumn<Row>[] {

@@ -1,5 +1,7 @@
-// The page: the answer, then what it rests on.
-import "./style.css";
+// The page: the answer, then the evidence for it.
+import "./style/page.css";
+import "./style/figures.css";
+import "./style/narrow-and-print.css";
 import { causes } from "./causes";
 import { checks } from "./checks";
 import { compare } from "./compare";

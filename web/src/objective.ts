@@ -1,4 +1,4 @@
-// Study E's objective: what response time its equations expect at each spin rate.
+// Study E's objective: the response time that its equations predict at each spin rate.
 import { scaleLinear, scaleLog } from "d3-scale";
 import { area, line } from "d3-shape";
 import { logTicks, tickText, xAxis } from "./axis";
@@ -24,7 +24,7 @@ export function objective(runs: PageRun[]): HTMLElement | undefined {
   return section(
     "objective",
     "Response against spin rate",
-    `What the model of study E expects when all nodes of the chain spin at one rate; not measured. Alignment falls as nodes wake more often, the cost of waking rises. Best: ${significant(curve.best_hz)} Hz, ${ms(best?.response_ms)}.`,
+    `The response time that the model of study E predicts if all nodes of the chain spin at one rate; it is not measured. If nodes wake more often, alignment falls and the cost of waking rises. Best: ${significant(curve.best_hz)} Hz, ${ms(best?.response_ms)}.`,
     ...(diverging.length > 0
       ? [
           h(

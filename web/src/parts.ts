@@ -1,5 +1,5 @@
-// The parts of an end-to-end time: order, meaning, and how each is drawn. Work is solid, waiting is hatched, so that they
-// can be told apart without colour.
+// The parts of an end-to-end time: order, meaning, and how each is drawn. Work is solid and waiting is hatched, so that
+// they differ even without colour.
 import { h, s } from "./dom";
 import type { ChainFigures, Parts } from "./shapes";
 
@@ -11,19 +11,19 @@ export function nameOf(part: Part): string {
   return part === "off_cpu" ? "off CPU" : part;
 }
 
-/** What each part is, in words. */
+/** The meaning of each part. */
 export const MEANING: Record<Part, string> = {
   computation: "inside callbacks of the chain",
   off_cpu: "inside callbacks of the chain, blocked or asleep; without scheduler events also without a CPU",
   transport: "from the publish call until the message is there",
   alignment: "the message is there, its node is asleep",
   queueing: "the message is there, its executor is busy with other callbacks",
-  undivided: "published and not yet taken; the events do not tell transport from waiting",
+  undivided: "published and not yet taken; the events do not separate transport from waiting",
   preemption: "it could go on and has no CPU",
   kept: "a callback took the message and kept it for a later one that used it",
 };
 
-/** The parts that add up to an end-to-end time; off_cpu only where CPU time was recorded, preemption only where scheduler events were. */
+/** The parts that add up to an end-to-end time; off_cpu only with CPU time, preemption only with scheduler events. */
 export const CHAIN_PARTS = [
   "computation",
   "off_cpu",
@@ -34,7 +34,10 @@ export const CHAIN_PARTS = [
   "kept",
 ] as const;
 
-/** Those that some of these chains have: off_cpu only with CPU time, preemption only with scheduler events, kept only where a message was. */
+/**
+ * The parts that some of these chains have: off_cpu only with CPU time, preemption only with scheduler events, kept only
+ * if a message was kept.
+ */
 export function partsOf(chains: readonly (ChainFigures | undefined)[]): Part[] {
   const has = {
     off_cpu: chains.some((chain) => chain?.off_cpu_ms !== undefined),
@@ -50,7 +53,7 @@ export interface Time {
   ms: number;
 }
 
-/** The parts that are told. */
+/** The parts that have a value. */
 export function timesOf(parts: Parts): Time[] {
   return CHAIN_PARTS.flatMap((part) => {
     const ms = parts[`${part}_ms`];

@@ -2,10 +2,10 @@
 import type { PageRun } from "./shapes";
 import { ABSENT } from "./format";
 
-/** Processes that some end is named with; of more it says how many. */
+/** How many processes are named for one way of ending; for the others it gives their number. */
 const NAMED = 3;
 
-/** How processes ended that did not end in order: each way once, with those that it took. */
+/** How processes ended that did not end in order: each way once, with its processes. */
 export function ends(processes: PageRun["info"]["processes"]): { name: string; count: number; text: string }[] {
   const ways = new Map<string, string[]>();
   for (const { name, pid, code, signal } of processes) {

@@ -1,4 +1,4 @@
-// A tuning proved: before and after in turns, each pair of repeats with the same phases.
+// Proof of a tuning: before and after in turns, each pair of repeats with the same phases.
 import { scaleLinear, scaleLog } from "d3-scale";
 import { logTicks, xAxis } from "./axis";
 import type { PageProof, PageRun } from "./shapes";

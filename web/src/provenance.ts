@@ -1,4 +1,4 @@
-// What is missing or doubtful, and what everything ran on.
+// What is missing or doubtful, and where everything ran.
 import type { Page, PageRun } from "./shapes";
 import { h, section } from "./dom";
 import { ABSENT, bytes, count, fixed } from "./format";
@@ -122,7 +122,7 @@ export function provenance(page: Page): HTMLElement {
   );
 }
 
-/** What the traces of an import say of themselves, each once. */
+/** What the traces of an import contain about themselves, each text once. */
 function list<Of>(of: Of[] | undefined, said: (one: Of) => string): string {
   return [...new Set((of ?? []).map(said).filter((text) => text.trim() !== ""))].join(", ") || ABSENT;
 }

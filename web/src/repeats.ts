@@ -1,7 +1,7 @@
-// Spread over repeats: nodes that spin at one rate keep the phases they started with, so that one repeat is one draw.
+// Spread over repeats: nodes that spin at one rate keep the phases they started with, so one repeat is one draw.
 import type { Distribution } from "./shapes";
 
-/** Means of the repeats as far as their distribution tells them. */
+/** Means of the repeats, as far as their distribution contains them. */
 export interface Repeats {
   count: number;
   /** Ascending. Each repeat up to five; beyond, least, quartiles and greatest. */
@@ -15,7 +15,7 @@ export interface Repeats {
 export function repeatsOf(means: Distribution | undefined): Repeats {
   if (means === undefined || means.count === 0) return { count: 0, values: [] };
   const { count, min, q1, median, q3, max } = means;
-  // Of four values the quartiles stand at ranks 0.75 and 2.25, a quarter of a step from the inner two.
+  // Of four values the quartiles have ranks 0.75 and 2.25, a quarter of a step from the inner two.
   if (count === 4) return { count, values: [min, min + (q1 - min) / 0.75, max - (max - q3) / 0.75, max] };
   const few: Record<number, number[]> = { 1: [min], 2: [min, max], 3: [min, median, max] };
   return { count, values: few[count] ?? [min, q1, median, q3, max] };

@@ -5,9 +5,9 @@ import { ABSENT, fixed } from "./format";
 export interface SortColumn<T> {
   title: string;
   unit?: string;
-  /** Decimals of a number; 0 unless said. */
+  /** Decimals of a number; 0 by default. */
   decimals?: number;
-  /** What it sorts by and shows: a number, a text, or nothing where it was not measured. */
+  /** The value to sort by and to show: a number, a text, or nothing if it was not measured. */
   value: (row: T) => number | string | null | undefined;
 }
 
@@ -65,13 +65,13 @@ export function sortable<T>(rows: readonly T[], columns: readonly SortColumn<T>[
   );
 }
 
-/** A title before a table, or before that there is nothing. */
+/** Puts a title before a table, or before a sentence if there are no rows. */
 export function titled(title: string, lead: string, rows: readonly unknown[], table: HTMLElement): HTMLElement[] {
   if (rows.length === 0) return [h("h3", {}, title), h("p", { class: "remark" }, "None was seen in this run.")];
   return [h("h3", {}, title), ...(lead === "" ? [] : [h("p", { class: "lead" }, lead)]), table];
 }
 
-/** Rows by a value; what was not measured comes last either way. */
+/** Sorts rows by a value; rows without a value come last in both directions. */
 export function sorted<T>(rows: readonly T[], value: SortColumn<T>["value"], descending: boolean): T[] {
   const collator = new Intl.Collator("en", { numeric: true });
   return [...rows].sort((one, other) => {

@@ -1,9 +1,9 @@
-// Ours beside what a study published, of runs that are no sweep: studies D and E.
+// Our figures beside those of a study, for runs that are no sweep: studies D and E.
 import type { CallbackFigures, CommonRate, Measure, ObjectiveCurve, Page, PageRun } from "./shapes";
 import { ms, significant } from "./format";
 import { statements, type Ours } from "./study";
 
-/** The section; absent where no run repeats a study. */
+/** The section; absent if no run repeats a study. */
 export function studyOfRuns({ runs }: Page): HTMLElement | undefined {
   const first = runs.find((run) => run.study !== null);
   if (first?.study == null) return undefined;
@@ -14,7 +14,7 @@ export function studyOfRuns({ runs }: Page): HTMLElement | undefined {
   );
 }
 
-/** Our figures of a measure, a line a run; without any, why there are none. */
+/** Our figures of a measure, one line a run; if there are none, the reason. */
 export function oursOf(runs: readonly PageRun[], measure: Measure): Ours[] {
   switch (measure.kind) {
     case "callback":
@@ -90,14 +90,16 @@ function best({ best_hz, input }: ObjectiveCurve): string {
   return `${significant(best_hz)} Hz, with checks of ${ms(usual)}${named.join("")} on ${input.cores} cores`;
 }
 
-/** The callback check that most nodes have, and those with another. */
+/** The callback check that most nodes have, and the nodes with another one. */
 function checksOf({ chain }: CommonRate) {
   const checks = chain.map(({ check_ms }) => check_ms).sort((a, b) => a - b);
   const usual = checks[Math.floor(checks.length / 2)] ?? 0;
   return { usual, others: chain.filter(({ check_ms }) => check_ms !== usual) };
 }
 
-/** The published best rate of a search like this one: with the same check of one node, where one has a check of its own. */
+/**
+ * The published best rate of a search like this one: with the same check of one node, if a node has a check of its own.
+ */
 export function publishedRate({ study, objective }: PageRun): number | undefined {
   const measure = study?.statements.map((statement) => statement.measure).find(({ kind }) => kind === "objective");
   if (measure?.kind !== "objective" || objective === null) return undefined;

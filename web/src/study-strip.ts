@@ -7,7 +7,7 @@ import { canvas, drawing, s } from "./dom";
 import { significant } from "./format";
 import { withTip } from "./tip";
 
-/** Ours as discs, what was published as hollow diamonds, on an axis from zero. */
+/** Our values as discs and the published ones as hollow diamonds, on an axis from zero. */
 export function strip(
   title: string,
   unit: string,

@@ -1,27 +1,27 @@
-// A study's findings beside ours.
+// The findings of a study beside ours.
 import type { Measure, RunInfo, Study } from "./shapes";
 import { h, section } from "./dom";
 import { machineOf } from "./machine";
 import { strip } from "./study-strip";
 
-/** One line of ours: a figure of a group of points, or why there is none. */
+/** One line of ours: a figure of a group of points, or the reason why there is none. */
 export interface Ours {
-  /** What the figure is; without it, the text says why there is none. */
+  /** The figure; if it is absent, the text gives the reason. */
   title?: string;
-  /** What it is of; empty where there is one group. */
+  /** The group that it belongs to; empty if there is one group. */
   group: string;
   text: string;
-  /** For the strip beside what was published. */
+  /** For the strip beside the published values. */
   value?: number;
 }
 
-/** The section; `ours` gives what this run has of a measure. */
+/** The section; `ours` returns what this run has of a measure. */
 export function statements(study: Study, infos: readonly RunInfo[], ours: (measure: Measure) => Ours[]): HTMLElement {
   const machines = infos.map(({ machine }) => (machine === undefined ? "an unknown machine" : machineOf(machine)));
   return section(
     "study",
     study.title,
-    `What the study found, and what this run measured. There: ${study.setting} Here: ${[...new Set(machines)].join("; ")}. Machines differ, so figures do: what can be compared is which is faster, and how they grow.`,
+    `The findings of the study, and the measurements of this run. There: ${study.setting} Here: ${[...new Set(machines)].join("; ")}. Figures differ because machines do. Compare which is faster, and how figures grow.`,
     h(
       "div",
       { class: "wide" },
@@ -43,7 +43,7 @@ export function statements(study: Study, infos: readonly RunInfo[], ours: (measu
 function row(source: string, says: string, measure: Measure, ours: readonly Ours[]): HTMLElement {
   const lines = ours.map(({ title, group, text }) => {
     if (title === undefined) return h("li", { class: "absent" }, text);
-    // A title that several lines share stands above them.
+    // A title that several lines share is above them.
     const named = ours.length === 1 ? [title, group] : [group];
     return h("li", {}, named.filter((part) => part !== "").join(", "), ": ", h("b", {}, text));
   });

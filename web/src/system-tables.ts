@@ -1,4 +1,5 @@
-// What not every run knows: services, actions, managed nodes, threads, and who had the CPU. A table without rows is left out.
+// Tables that only some runs have: services, actions, managed nodes, threads, and who had the CPU. A table without rows
+// is left out.
 import type {
   ActionFigures,
   ExecutorFigures,
@@ -25,7 +26,7 @@ function services(rows: ServiceFigures[]): HTMLElement[] {
   if (rows.length === 0) return [];
   return titled(
     "Services",
-    "Calls of which all four steps were recorded: request, handling and response make the round trip.",
+    "Calls with all four steps recorded: request, handling and response make the round trip.",
     rows,
     sortable<ServiceFigures>(rows, [
       { title: "service", value: (service) => service.service },
@@ -48,7 +49,7 @@ function actions(rows: ActionFigures[]): HTMLElement[] {
   return [
     ...titled(
       "Actions",
-      "What became of their goals. Feedback taken is that of all clients: each takes that of all goals.",
+      "How their goals ended. Feedback taken is the sum over all clients: each takes the feedback of all goals.",
       rows,
       sortable<ActionFigures>(rows, [
         { title: "action", value: (action) => action.action },
@@ -91,7 +92,7 @@ function actions(rows: ActionFigures[]): HTMLElement[] {
   ];
 }
 
-/** States in which a managed node stays; the others are on the way between them. */
+/** States in which a managed node stays; the others are transitions between them. */
 const STAYING = ["unconfigured", "inactive", "active", "finalized"];
 
 function managedNodes(rows: LifecycleFigures[]): HTMLElement[] {
@@ -102,7 +103,7 @@ function managedNodes(rows: LifecycleFigures[]): HTMLElement[] {
       .reduce((sum, [, seconds]) => sum + seconds, 0);
   return titled(
     "Managed nodes",
-    "The state that each was in last, and how long in which.",
+    "The last state of each, and the time in each state.",
     rows,
     sortable<LifecycleFigures>(rows, [
       { title: "node", value: (node) => node.node },

@@ -6,7 +6,7 @@ import { choice } from "./choice";
 import { sortable, titled } from "./sortable";
 import { systemTables } from "./system-tables";
 
-/** What became of messages that were neither received nor lost; few systems have any of these. */
+/** Messages that were neither received nor lost; few systems have any of these. */
 const ENDS: { title: string; value: (topic: TopicFigures) => number | undefined }[] = [
   { title: "before match", value: (topic) => topic.before },
   { title: "after end", value: (topic) => topic.after },
@@ -14,7 +14,7 @@ const ENDS: { title: string; value: (topic: TopicFigures) => number | undefined 
   { title: "unknown", value: (topic) => topic.unknown },
 ];
 
-/** The tables, of one run at a time. */
+/** The tables of one run at a time. */
 export function tables(page: Page): HTMLElement {
   const holder = h("div", { class: "tables" });
   const labels = page.runs.map(({ label }, i) =>
@@ -176,7 +176,7 @@ function bagTopics(topics: BagTopicFigures[]): HTMLElement[] {
   );
 }
 
-/** One output: its period. Several: each with its topic. */
+/** If there is one output, its period; if there are several, each with its topic. */
 function periods({ output_period_ms }: CallbackFigures): number | string | undefined {
   if (output_period_ms.length <= 1) return output_period_ms[0]?.[1];
   return output_period_ms.map(([topic, period]) => `${topic} ${period.toFixed(2)}`).join(", ");

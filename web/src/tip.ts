@@ -1,9 +1,9 @@
-// One tip for all drawings: shown by pointer and by keyboard focus, and read out as the label of what it is about.
+// One tip for all drawings: shown for the pointer and for keyboard focus, and read out as the label of its element.
 import { h } from "./dom";
 
 let made: HTMLElement | undefined;
 
-/** The tip; made when it is first asked for. */
+/** The tip, which the first call makes. */
 function tipOfPage(): HTMLElement {
   if (made === undefined) {
     made = h("div", { class: "tip", role: "tooltip", hidden: true });
@@ -25,7 +25,7 @@ export function withTip<E extends SVGElement>(element: E, lines: string[], focus
     element.addEventListener("blur", hide);
   }
   element.addEventListener("pointermove", (event) => {
-    // The innermost element tells; what it stands on keeps quiet.
+    // Only the innermost element shows its tip, not the elements under it.
     event.stopPropagation();
     show(lines, new DOMRect(event.clientX, event.clientY, 0, 0));
   });

@@ -9,16 +9,19 @@ export interface Stretch {
   to: number;
   /** Position of its node in the chain. */
   position: number;
-  /** Thread that had the CPU, of preemption; that woke it, of blocked. */
+  /** Thread that had the CPU, for preemption; thread that woke it, for off_cpu. */
   by?: string;
   /** Only its length is known, and that it was inside this callback. */
   unplaced?: true;
 }
 
-/** Before a callback, in this order: when a node is woken behind other callbacks, it slept first. */
+/** Before a callback, in this order: if a node wakes and then waits for other callbacks, it slept first. */
 const WAITING: readonly Part[] = ["transport", "undivided", "alignment", "queueing", "kept"];
 
-/** Stretches of one node: its message travels, waits for the node to wake, waits behind other callbacks, is kept for this one, is computed on, but for when its thread was off the CPU. */
+/**
+ * Stretches of one node: its message travels, waits for the node to wake, waits for other callbacks, is kept for this
+ * callback, and is computed on, except while its thread was off the CPU.
+ */
 export function stretches(hop: PageHop, position: number): Stretch[] {
   const found: Stretch[] = [];
   const add = (part: Part, from: number, to: number): void => {
@@ -35,7 +38,9 @@ export function stretches(hop: PageHop, position: number): Stretch[] {
   return [...found, ...inside(hop, position)];
 }
 
-/** From its start to its output. Of time off the CPU that only the CPU-time clock shows, only the length is known: it is drawn last. */
+/**
+ * From its start to its output. The CPU-time clock alone shows only the length of the time off the CPU: it is drawn last.
+ */
 function inside(hop: PageHop, position: number): Stretch[] {
   const off = [
     ...(hop.preemptions ?? []).map(({ from_ms: from, to_ms: to, by }) => {

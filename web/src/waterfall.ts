@@ -1,4 +1,4 @@
-// The critical chain, one instance at a time: all runs on one scale, then each on its own.
+// The critical chain, one instance at a time: all runs on one scale, then each on its own scale.
 import { scaleLinear } from "d3-scale";
 import { xAxis } from "./axis";
 import type { Comparison } from "./compare";
@@ -16,7 +16,7 @@ interface Shown {
   instance: PageInstance;
 }
 
-/** The waterfall as a section; absent where no run has an instance with its hops. */
+/** The waterfall as a section; absent if no run has an instance with its hops. */
 export function waterfall(comparison: Comparison): HTMLElement | undefined {
   const shown = (rank: Rank): Shown[] =>
     comparison.runs.flatMap(({ run, drawn }) => {
@@ -26,7 +26,7 @@ export function waterfall(comparison: Comparison): HTMLElement | undefined {
   const all = (["median", "worst"] as const).flatMap((rank) => shown(rank));
   if (all.length === 0) return undefined;
   const parts = new Set<Part>([
-    ...partsOf([]), // preemption only where an instance has it
+    ...partsOf([]), // preemption only if an instance has it
     ...all.flatMap(({ instance }) => waterfallOf(instance)).map(({ part }) => part),
   ]);
 
@@ -182,7 +182,7 @@ function hopTip(hop: PageHop, position: number): string[] {
   ];
 }
 
-/** Mean parts of each node, a table a run. */
+/** Mean parts of each node, a table for each run. */
 function hopMeans(comparison: Comparison): HTMLElement[] {
   return comparison.runs
     .filter(({ drawn }) => (drawn?.hops.length ?? 0) > 0)
@@ -206,7 +206,7 @@ function hopMeans(comparison: Comparison): HTMLElement[] {
     );
 }
 
-/** A part of the wait for a callback: the first node has none, and where alignment is not told, neither is transport. */
+/** A part of the wait for a callback: the first node has none, and if alignment is absent, so is transport. */
 function waitedFor(
   { waited_ms, parts }: HopMeans,
   part: "transport" | "alignment" | "queueing" | "kept",

@@ -74,7 +74,10 @@ pub(crate) fn paths(seen: &Ways, workload: Option<&Workload>, stated: &Links) ->
     let mut all = Vec::new();
     let whole = graph.source_to_sink(seen, &mut all);
     if !whole {
-        let text = format!("the graph has more than {MOST_PATHS} source-to-sink paths; each source has its part of those that are looked at, the others are not: name a chain in the workload or a links file");
+        let text = format!(
+            "the graph has more than {MOST_PATHS} source-to-sink paths; each source has its part of those that are \
+             looked at, the others are not: name a chain in the workload or a links file"
+        );
         notes.push(Note { name: "paths-cut".into(), count: 1, text });
     }
     let known = |p: &Path, paths: &[Path]| {
@@ -238,8 +241,9 @@ impl<'a> Graph<'a> {
         whole & self.loops(seen, found)
     }
 
-    /// Round trips of nodes that no path from a source leads to: each begins where something begins without an input, at
-    /// a timer or outside of callbacks. Where all publish in callbacks of what they take, at the first publish call.
+    /// Finds the round trips of nodes that no path from a source leads to. Each begins at a node that publishes without
+    /// an input, from a timer or outside of callbacks. If all nodes publish in callbacks of what they take, it begins
+    /// at the first publish call.
     fn loops(&self, seen: &Ways, found: &mut Vec<Path>) -> bool {
         let mut known: Column<Node, bool> = Column::of(vec![false; self.out.len()]);
         found.iter().flat_map(|path| &path.nodes).for_each(|node| known[*node] = true);

@@ -302,20 +302,23 @@ pub(crate) fn link(seen: &mut Seen, of_ros1: &Ros1, ended: &Ended, options: &Opt
     let doubts = Doubts::find(seen, ended, &topics, &takes);
     let mut notes = doubts.notes(seen);
     if backwards > 0 {
-        let text = "messages that seem taken before they were published: the clocks' error is larger than their latency; not linked";
+        let text = "messages that seem taken before they were published: the clocks' error is larger than their \
+                    latency; not linked";
         notes.push(Note { name: "negative-latency".into(), count: backwards, text: text.into() });
     }
     if ambiguous > 0 {
-        let text = "messages that two publications of their topic may be: they share a source timestamp, or lie closer together than events tell apart; not linked";
+        let text = "messages that two publications of their topic may be: they share a source timestamp, or lie \
+                    closer together than events tell apart; not linked";
         notes.push(Note { name: "ambiguous-timestamp".into(), count: ambiguous, text: text.into() });
     }
     if of_unknown_order > 0 {
-        let text = "messages of a release before Jazzy whose source timestamps lie as near to one rmw_publish as to the next: which is theirs \
-                    is not known; not linked";
+        let text = "messages of a release before Jazzy whose source timestamps lie as near to one rmw_publish as to \
+                    the next: which is theirs is not known; not linked";
         notes.push(Note { name: "order-of-timestamps-unknown".into(), count: of_unknown_order, text: text.into() });
     }
     if unrelated > 0 {
-        let text = "messages between hosts whose clocks are not related, as messages did not go both ways: no latency, no loss, no chain between them";
+        let text = "messages between hosts whose clocks are not related, as messages did not go both ways: no \
+                    latency, no loss, no chain between them";
         notes.push(Note { name: "clocks-not-related".into(), count: unrelated, text: text.into() });
     }
     let samples = dds::link(seen);

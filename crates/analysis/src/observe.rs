@@ -23,7 +23,6 @@ use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::Rows;
 use tacho_tables::{is_feedback, Callback, Endpoint, EndpointKind, Execution, LinkRule, Node, Note, Process};
 
-use crate::link::ros1::Found;
 use board_clock::BoardClock;
 use dds::Dds;
 
@@ -63,6 +62,8 @@ pub(crate) struct Seen {
     pub roscpp: ros1::Roscpp,
     pub rclpy: rclpy::Hooked,
     pub groups: groups::Groups,
+    /// When a timer was made, from when on its periods count, by callback.
+    pub armed: HashMap<Row<Callback>, i64>,
     pub lifecycle: lifecycle::Lifecycle,
     /// Clocks of microcontrollers, by process.
     pub board_clocks: HashMap<Row<Process>, BoardClock>,
@@ -254,6 +255,16 @@ pub(crate) fn is_internal(topic: &str) -> bool {
     NAMES.contains(&topic) || topic.starts_with("rq/") || topic.starts_with("rr/") || topic.ends_with("/_action/status")
 }
 
+/// Counts of what ROS 1 recordings contain and linking cannot follow.
+pub(crate) struct UnlinkedOfRos1 {
+    /// Service requests of which only the callback was seen.
+    pub requests: u64,
+    /// Messages that a latched publisher had published before their subscriber came.
+    pub latched: u64,
+    /// Messages that came over UDPROS and are like others of the same connection.
+    pub alike: u64,
+}
+
 impl Seen {
     /// Topic of an endpoint that has a row.
     pub fn topic_of(&self, endpoint: Row<Endpoint>) -> Row<Topic> {
@@ -315,7 +326,8 @@ impl Seen {
         self.processes[process].clock_error_ns.unwrap_or(0)
     }
 
-    pub fn notes(&self, ros1: &Found) -> Vec<Note> {
+    /// Describes what the recording lacks; `unlinked` counts what linking then left out of it.
+    pub fn notes(&self, unlinked: &UnlinkedOfRos1) -> Vec<Note> {
         let counters = &self.counters;
         let mut notes = Vec::new();
         let mut add = |name: &str, count: u64, text: &str| {
@@ -338,8 +350,12 @@ impl Seen {
             counters.unknown_node,
             "publishers or subscriptions of nodes whose creation was not recorded; left out of topics and chains",
         );
-        add("unknown-subscription", counters.unknown_subscription,
-            "messages taken by subscriptions whose creation was not recorded: recording began late, or events were dropped; left out");
+        add(
+            "unknown-subscription",
+            counters.unknown_subscription,
+            "messages taken by subscriptions whose creation was not recorded: recording began late, or events were \
+             dropped; left out",
+        );
         add(
             "intra-process-not-linked",
             counters.intra_unlinked,
@@ -347,7 +363,7 @@ impl Seen {
         );
         add(
             "services-not-linked",
-            ros1.requests,
+            unlinked.requests,
             "service requests: in the callback times, but not in messages or chains",
         );
         add(
@@ -355,39 +371,72 @@ impl Seen {
             counters.unknown_annotation,
             "link annotations that name a subscription or publisher whose creation was not recorded; left out",
         );
-        add("latched", ros1.latched.len() as u64,
-            "messages that a latched publisher had published before their subscriber came: received, without publication and latency");
-        add("alike-over-udpros", ros1.alike,
-            "messages that came over UDPROS and are like others of the same connection: which publications they are cannot be told; without \
-             latency, and what that connection lost is not told");
-        add("published-after-shutdown", counters.after_shutdown,
-            "publish calls that rcl did not take, after the last one of their process that it took: once a context is shut down (^C, \
-             rclcpp::shutdown) or a publisher is gone, rcl refuses to publish; nothing was sent and nothing is lost");
+        add(
+            "latched",
+            unlinked.latched,
+            "messages that a latched publisher had published before their subscriber came: received, without \
+             publication and latency",
+        );
+        add(
+            "alike-over-udpros",
+            unlinked.alike,
+            "messages that came over UDPROS and are like others of the same connection: which publications they are \
+             cannot be told; without latency, and what that connection lost is not told",
+        );
+        add(
+            "published-after-shutdown",
+            counters.after_shutdown,
+            "publish calls that rcl did not take, after the last one of their process that it took: once a context is \
+             shut down (^C, rclcpp::shutdown) or a publisher is gone, rcl refuses to publish; nothing was sent and \
+             nothing is lost",
+        );
         let unknown = self.publications.iter().filter(|p| p.endpoint.is_none()).count() as u64;
-        add("unknown-publisher", unknown,
-            "publish calls of publishers whose creation was not recorded (under Humble /rosout is among them); left out");
+        add(
+            "unknown-publisher",
+            unknown,
+            "publish calls of publishers whose creation was not recorded (under Humble /rosout is among them); \
+             left out",
+        );
         for process in &self.processes {
             if process.pid == 0 {
                 continue; // the kernel: what it lost is said with the figures that it touches
             }
             if process.dropped_events > 0 {
-                add("dropped-events", process.dropped_events, &format!(
-                    "events of process {} ({}) that the recorder could not write: its counts are too low, its losses are not told",
-                    process.pid, process.executable));
+                add(
+                    "dropped-events",
+                    process.dropped_events,
+                    &format!(
+                        "events of process {} ({}) that the recorder could not write: its counts are too low, its \
+                         losses are not told",
+                        process.pid, process.executable
+                    ),
+                );
             }
             if let Some(board) = process.board.as_ref().filter(|_| process.is_emulated()) {
                 let how = match process.clock_error_ns {
                     Some(error) => format!("related to this machine's to within {} us", error as f64 / 1e3),
                     None => "not related to this machine's: no message went each way".into(),
                 };
-                add("emulated-board", 1, &format!(
-                    "{} ran on an {board}: times there are emulated time, {how}; messages from and to it have no latency, and what it did in \
-                     chains and callbacks took emulated time, not that of hardware", process.host));
+                add(
+                    "emulated-board",
+                    1,
+                    &format!(
+                        "{} ran on an {board}: times there are emulated time, {how}; messages from and to it have no \
+                         latency, and what it did in chains and callbacks took emulated time, not that of hardware",
+                        process.host
+                    ),
+                );
             }
             if process.ended == Some(false) {
-                add("process-did-not-end-in-order", 1, &format!(
-                    "process {} ({}) was killed or still ran when it was read; messages after its last event are not counted as lost",
-                    process.pid, process.executable));
+                add(
+                    "process-did-not-end-in-order",
+                    1,
+                    &format!(
+                        "process {} ({}) was killed or still ran when it was read; messages after its last event are \
+                         not counted as lost",
+                        process.pid, process.executable
+                    ),
+                );
             }
         }
         notes

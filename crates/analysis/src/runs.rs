@@ -28,11 +28,15 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] store::Error),
     /// Events that were to be read were let go of meanwhile.
-    #[error("{0}: its recording is a ring that goes on, and let go of events while they were read; read what `tacho record --save {0}` saves")]
+    #[error(
+        "{0}: its recording is a ring that goes on, and let go of events while they were read; read what `tacho record \
+         --save {0}` saves"
+    )]
     RingWentOn(PathBuf),
     /// There is nothing to analyse.
     #[error(
-        "{0}: neither events/ nor repeats/0/ is there; expected a run directory that tacho bench or tacho record wrote (an imported bag has no events)"
+        "{0}: neither events/ nor repeats/0/ is there; expected a run directory that tacho bench or tacho record wrote \
+         (an imported bag has no events)"
     )]
     NoRun(PathBuf),
     /// The window that was asked for is impossible.
@@ -154,8 +158,10 @@ pub fn analyse_window(
             .measured_to_ns
             .unwrap_or_else(|| tables.processes.iter().map(|process| process.last_ns).max().unwrap_or(from));
         let text = format!(
-            "of a ring: all figures are of the last {:.1} s, older events were let go of; what was made before has its name",
-            (to - measured).max(0) as f64 / 1e9);
+            "of a ring: all figures are of the last {:.1} s, older events were let go of; what was made before has its \
+             name",
+            (to - measured).max(0) as f64 / 1e9
+        );
         notes.push(Note { name: "ring".into(), count: 1, text });
     }
     for problem in reader.problems().iter() {
@@ -174,8 +180,13 @@ pub fn analyse_window(
         if let (Some(offset), Some(drift), Some(uncertainty)) = (clock.offset_ns, clock.drift_ppm, clock.uncertainty_ns)
         {
             let text = format!(
-                "the clock of {} was {:.3} ms ahead of that of {} and gained {drift:.2} us a second; its times are corrected, within +- {:.1} us",
-                clock.host, offset as f64 / 1e6, tables.clocks[0].host, uncertainty as f64 / 1e3);
+                "the clock of {} was {:.3} ms ahead of that of {} and gained {drift:.2} us a second; its times are \
+                 corrected, within +- {:.1} us",
+                clock.host,
+                offset as f64 / 1e6,
+                tables.clocks[0].host,
+                uncertainty as f64 / 1e3
+            );
             notes.push(Note { name: "clocks-related".into(), count: clock.sent + clock.received, text });
         }
     }

@@ -186,7 +186,10 @@ pub enum WindowError {
         asked: String,
     },
     /// One time of the wall clock, and several repeats.
-    #[error("{asked}: the run has {repeats} repeats, each with times of its own; expected times since their begin, such as 10s")]
+    #[error(
+        "{asked}: the run has {repeats} repeats, each with times of its own; expected times since their begin, such as \
+         10s"
+    )]
     Repeats {
         /// As asked for.
         asked: String,

@@ -23,8 +23,8 @@ fn nodes() -> FileBuilder {
     builder.node(3, "sink").subscription("/objects")
 }
 
-/// Images at 1000, 2000, ... with a stamp of half their time, which the detector keeps; `objects`: (time, stamp) at which its
-/// timer publishes objects that the sink takes.
+/// Images at 1000, 2000, ... carry a stamp of half their time, and the detector keeps it. Its timer publishes
+/// `objects`, each at (time, stamp), and the sink takes them.
 fn tables(images: i64, objects: &[(i64, i64)]) -> Tables {
     let mut builder = nodes();
     let mut left = objects;
@@ -85,8 +85,8 @@ fn two_common_stamps_may_be_chance() {
 }
 
 /// ApproximateTime of images and points: the points that complete a set are of the next one, which the filter needs to
-/// know that no points fit better. A node that publishes on points, with the stamp of the latest image, does the same: which
-/// one it is must be stated.
+/// know that no points fit better. A node that publishes on points, with the stamp of the latest image, does the same.
+/// Only a stated link decides which of the two it is.
 #[test]
 fn the_message_that_completes_a_set_need_not_belong_to_it() {
     const POINTS: u64 = 0x100;

@@ -315,7 +315,11 @@ fn what_a_links_file_states_is_used() {
         (link(&matched, "/fusion", "/l").rule, link(&matched, "/fusion", "/l").evidence),
         (LinkRule::Match, LinkEvidence::Stated)
     );
-    let named = tables_with(&latest(), "chains:\n  braking: {nodes: [/left, /fusion, /sink], deadline: 400 ns}\n  right to sink: {deadline: 1 ms}\n  nobody: {deadline: 1 ms}\n");
+    let named = tables_with(
+        &latest(),
+        "chains:\n  braking: {nodes: [/left, /fusion, /sink], deadline: 400 ns}\n  right to sink: {deadline: 1 ms}\n\
+         \x20 nobody: {deadline: 1 ms}\n",
+    );
     let chains: Vec<_> = named.chains.iter().map(|c| (c.name.as_str(), c.deadline_ns)).collect();
     assert_eq!(chains, [("braking", Some(400)), ("right to sink", Some(1_000_000))]);
     assert!(named.notes.iter().any(|n| n.name == "chain-not-found" && n.text.contains("nobody")), "{:?}", named.notes);

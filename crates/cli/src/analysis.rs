@@ -12,7 +12,7 @@ pub fn store(run: &RunDirectory, workload: Option<&Workload>) -> Result<Summary,
     shown(|progress| Ok(tacho_figures::analyse_and_store(run, workload, progress)?))
 }
 
-/// Does an analysis and shows how far it is: how long what follows the events takes cannot be told.
+/// Runs an analysis and shows its progress. Nothing predicts how long the passes after the events take.
 pub fn shown<T>(
     analyse: impl FnOnce(&mut dyn FnMut(tacho_events::Progress)) -> Result<T, ReadError>,
 ) -> Result<T, Failure> {

@@ -31,7 +31,7 @@ pub fn run(options: Check) -> Outcome {
     Ok(())
 }
 
-/// What a file holds, in a line for each form that it has.
+/// Describes what a file holds, in a line for each form that it has.
 fn in_order(path: &Path, options: &Check) -> Result<Lines, Failure> {
     let full = read_sweep(path, &Overrides::default())?;
     let short = if options.short || full.has_short {
@@ -69,7 +69,7 @@ fn contents(sweep: &Sweep) -> String {
     }
 }
 
-/// `90 s`, `27 min`, `3.5 h`: what a person plans with.
+/// Writes a time as a person plans with it: `90 s`, `27 min`, `3.5 h`.
 fn time(measured: Duration) -> String {
     match measured.as_secs_f64() {
         seconds if seconds < 120.0 => format_duration(measured),
@@ -85,8 +85,7 @@ fn listed(point: &tacho_workload::SweepPoint) -> String {
     format!("{}  {time}  {}", point.name, parameters.join(", ")).trim_end().to_owned()
 }
 
-/// Reads a workload file that is no sweep; warnings go to stderr, mistakes are a usage error that shows each in its
-/// place.
+/// Reads a workload file that is no sweep. Warnings go to stderr; a mistake is a usage error that shows each place.
 pub fn read(path: &Path) -> Result<Workload, Failure> {
     let text = read_text(path)?;
     let (workload, warnings) = tacho_workload::parse(&text, &path.display().to_string())?;
@@ -94,12 +93,12 @@ pub fn read(path: &Path) -> Result<Workload, Failure> {
     Ok(workload)
 }
 
-/// The same, of a file that may be a sweep.
+/// Reads a workload file that may be a sweep.
 pub fn read_sweep(path: &Path, overrides: &Overrides) -> Result<Sweep, Failure> {
     sweep_of(&read_text(path)?, &path.display().to_string(), overrides)
 }
 
-/// The same, of a text; `name` is how messages call it.
+/// Reads the text of a workload that may be a sweep; messages call it `name`.
 pub fn sweep_of(text: &str, name: &str, overrides: &Overrides) -> Result<Sweep, Failure> {
     let (sweep, warnings) = tacho_workload::sweep(text, name, overrides)?;
     say(&warnings);

@@ -28,7 +28,7 @@ pub fn run(options: Doctor) -> Outcome {
     }
 }
 
-/// What killed runs left goes, as far as nothing is in doubt; each object is a line.
+/// Removes what killed runs left, if nothing about it is in doubt, and prints a line for each object.
 fn clean(json: bool) -> Outcome {
     let found = leftovers(Mode::Remove)?;
     if json {

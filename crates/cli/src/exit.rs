@@ -8,19 +8,19 @@ use std::process::ExitCode;
 use tacho_figures::ReadError;
 use tacho_printing::{lines_to_stderr, once, visible, Lines};
 
-/// Code for traces that are whole and hold no event of ROS that can be used.
+/// Exit code for traces that are whole and hold no usable event of ROS.
 pub const NOTHING_OF_ROS: u8 = 4;
 
 /// Why a verb did not succeed.
 #[derive(Debug)]
 pub enum Failure {
-    /// What was asked for cannot be meant: bad arguments, a bad workload file, not a run directory.
+    /// The request makes no sense: bad arguments, a bad workload file, not a run directory.
     Usage(String),
-    /// What is wrong with a workload file, or one of links: each mistake in its place, lines of their own.
+    /// A workload or links file has mistakes; the text shows each in its place, on lines of its own.
     Mistakes(tacho_workload::Errors),
     /// The machine, a middleware or a process failed.
     Fault(anyhow::Error),
-    /// Everything was said already; only the code is left.
+    /// The verb has printed everything already; only the code is left.
     Code(u8),
 }
 
@@ -65,15 +65,15 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-/// What a verb ends with.
+/// The outcome of a verb.
 pub type Outcome = Result<(), Failure>;
 
-/// Says what failed and gives the code.
+/// Prints what failed and returns the code.
 pub fn code(outcome: Outcome) -> ExitCode {
     ExitCode::from(outcome.map_or_else(say, |()| 0))
 }
 
-/// Says what failed; its code.
+/// Prints what failed; returns its code.
 pub fn say(failure: Failure) -> u8 {
     match failure {
         Failure::Usage(text) => {
@@ -92,7 +92,7 @@ pub fn say(failure: Failure) -> u8 {
     }
 }
 
-/// An error with its causes, each said once: many of ours name their cause themselves.
+/// Formats an error with its causes, each once, because many of our errors name their cause themselves.
 pub fn causes(error: &anyhow::Error) -> String {
     error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said.as_str() {
         "" => cause,
@@ -101,7 +101,7 @@ pub fn causes(error: &anyhow::Error) -> String {
     })
 }
 
-/// What failed is named, each reason once, and is a fault; all that was measured is kept.
+/// Turns failures into a fault that names each reason once; the verb keeps all that was measured.
 pub fn verdict<'a>(failures: impl IntoIterator<Item = &'a String>) -> Outcome {
     let mut outcome = Ok(());
     for failure in once(failures) {
@@ -113,8 +113,8 @@ pub fn verdict<'a>(failures: impl IntoIterator<Item = &'a String>) -> Outcome {
 
 /// Prints what clap says: help and version to stdout with success, errors to stderr with 2.
 pub fn usage(error: clap::Error) -> ExitCode {
-    // It quotes the words of the command line, in its own text and colours: where one could steer the terminal, the
-    // same is said of words that cannot.
+    // clap quotes the words of the command line, in its own text and colours. If a word could steer the terminal, we
+    // print the same with that word made harmless.
     let words: Vec<String> = std::env::args_os().map(|word| visible(&word.to_string_lossy()).into_owned()).collect();
     let error = Options::try_parse_from(words).err().unwrap_or(error);
     // A closed pipe (`tacho --help | head -1`) is no failure of ours.

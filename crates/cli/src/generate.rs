@@ -1,8 +1,8 @@
-//! The workload that `tacho bench --topology` describes, as a file would say it.
+//! Writes the workload file that `tacho bench --topology` describes.
 
 use crate::options::Generated;
 
-/// The text of the workload file, that RUN/workload.yaml then holds.
+/// The text of the workload file, which RUN/workload.yaml then holds.
 pub fn workload(options: &Generated) -> String {
     let numbers = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect();
     let top = vec![("middleware", options.middleware.clone()), ("transport", options.transport.clone())];
@@ -21,7 +21,7 @@ pub fn workload(options: &Generated) -> String {
     tacho_workload::Generated { top, topology }.write()
 }
 
-/// For the run directory's name.
+/// Name of the generated workload, for the run directory.
 pub fn name(options: &Generated) -> String {
     options.topology.join("-")
 }
@@ -42,11 +42,13 @@ mod tests {
     #[test]
     fn options_become_the_keys_of_a_file() {
         let text = generated(
-            "tacho bench --middleware cyclonedds,inproc --topology one-to-many,pairs --nodes 1,31 --size 64KiB --rate 10Hz,0.1kHz",
+            "tacho bench --middleware cyclonedds,inproc --topology one-to-many,pairs --nodes 1,31 --size 64KiB --rate \
+             10Hz,0.1kHz",
         );
         assert_eq!(
             text,
-            "middleware: [cyclonedds, inproc]\ntopology:\n  kind: [one-to-many, pairs]\n  nodes: [1, 31]\n  size: 64 KiB\n  rate: [10 Hz, 100 Hz]\n"
+            "middleware: [cyclonedds, inproc]\ntopology:\n  kind: [one-to-many, pairs]\n  nodes: [1, 31]\n\
+             \x20 size: 64 KiB\n  rate: [10 Hz, 100 Hz]\n"
         );
         let (sweep, _) = tacho_workload::sweep(&text, "options", &Default::default()).unwrap();
         assert_eq!(sweep.points.len(), 16);
@@ -55,8 +57,8 @@ mod tests {
     #[test]
     fn every_option_is_a_key_that_the_workload_has() {
         let text = generated(
-            "tacho bench --transport udp --topology many-to-one --rate 1Hz --type Bytes --deadline 20ms --reliability best_effort \
-             --durability transient_local --history keep_last --depth 1",
+            "tacho bench --transport udp --topology many-to-one --rate 1Hz --type Bytes --deadline 20ms --reliability \
+             best_effort --durability transient_local --history keep_last --depth 1",
         );
         let (sweep, _) = tacho_workload::sweep(&text, "options", &Default::default()).unwrap();
         let publication = &sweep.points[0].workload.nodes[1].publishes[0];

@@ -18,7 +18,7 @@ use tacho_import::{bag as bags, room, Error, Reader};
 use tacho_tables::rows::{self, Rows};
 use tacho_tables::Tables;
 
-/// Kinds of events that are named among those without use.
+/// How many kinds of unused events the message names.
 const SKIPPED_NAMED: usize = 3;
 
 pub fn run(options: Import) -> Outcome {
@@ -40,7 +40,7 @@ pub fn run(options: Import) -> Outcome {
     }
 }
 
-/// A bag has messages and no events: its tables are made of it directly.
+/// Imports a bag. It has messages and no events, so its tables are made of it directly.
 fn import_bag(options: &Import, files: &[PathBuf]) -> Outcome {
     let interrupted = interrupt::catch()?;
     let (run, _lock) = runs::create_import(options.out.out.clone(), &runs::stem(&options.traces[0]), &info())?;
@@ -55,7 +55,7 @@ fn import_bag(options: &Import, files: &[PathBuf]) -> Outcome {
     eprintln!("tacho: {} messages on {} topics", read.messages, read.topics.len());
     let info = RunInfo {
         verb: "import".into(),
-        // Log times are of the wall clock.
+        // Log times are times of the wall clock.
         started_at: read.span_ns.map_or(String::new(), |(first, _)| to_the_second(first)),
         duration_s: read.span_ns.map_or(0.0, |(first, last)| (last - first) as f64 / 1e9),
         cut_short: !read.complete,
@@ -69,7 +69,7 @@ fn import_bag(options: &Import, files: &[PathBuf]) -> Outcome {
     Ok(())
 }
 
-/// Recordings of several hosts or containers, as one run.
+/// Joins recordings of several hosts or containers into one run.
 fn join_runs(options: &Import) -> Outcome {
     let recordings: Vec<RunDirectory> = options.traces.iter().map(RunDirectory::new).collect();
     let (run, _lock) = runs::create_import(options.out.out.clone(), &runs::stem(&options.traces[0]), &info())?;
@@ -93,12 +93,12 @@ fn info() -> RunInfo {
 
 fn import_traces(options: Import) -> Outcome {
     let interrupted = interrupt::catch()?;
-    // Traces that are none are refused before anything is written.
+    // Refuse what is no trace before anything is written.
     let reader = Reader::open(&options.traces).map_err(refused)?;
     let (run, _lock) = runs::create_import(options.out.out, &runs::stem(&options.traces[0]), &info())?;
     let bytes = reader.bytes();
     let short = room::short_of(bytes, run.path(), &rows::folder());
-    short.iter().for_each(|short| eprintln!("tacho: {short}: the import may not come to its end"));
+    short.iter().for_each(|short| eprintln!("tacho: {short}: the import may not finish"));
     let mut progress = Progress::new();
     let imported = tacho_import::import(reader, &run, info(), &mut |p| {
         progress.show("reading traces", p.part());
@@ -110,7 +110,7 @@ fn import_traces(options: Import) -> Outcome {
         _ => refused(error),
     })?;
     progress.finish();
-    // The run is there; its analysis can be made anew by whoever reads it.
+    // The run is there; every reader of it can make its analysis anew.
     interrupt::release()?;
     if !imported.complete {
         eprintln!("tacho: interrupted: what was read until then is analysed");
@@ -121,7 +121,7 @@ fn import_traces(options: Import) -> Outcome {
         eprintln!("tacho: {told}");
     }
     analysed(&run, options.json)?;
-    // Said last, so that it is not overlooked.
+    // Printed last, so that nobody overlooks it.
     if imported.complete && imported.of_ros == 0 {
         run.info().context("run.json")?.missing.first().into_iter().for_each(|nothing| eprintln!("tacho: {nothing}"));
         return Err(Failure::Code(NOTHING_OF_ROS));
@@ -129,7 +129,7 @@ fn import_traces(options: Import) -> Outcome {
     Ok(())
 }
 
-/// The events that no figure is made of, the most frequent kinds by name.
+/// Names the events that no figure uses, the most frequent kinds first.
 fn skipped(kinds: &BTreeMap<String, u64>) -> Option<String> {
     let counts: Vec<(&str, u64)> = kinds.iter().map(|(name, count)| (name.as_str(), *count)).collect();
     let all: u64 = kinds.values().sum();
@@ -163,18 +163,17 @@ fn is_full(error: &Error) -> bool {
     matches!(error, Error::Io { source, .. } if is_storage_full(source))
 }
 
-/// The disk is full; what is needed is said where it was not before.
+/// Reports a full disk, with the space that is needed if no message gave it before.
 fn full(error: &Error, needed: Option<String>) -> Failure {
     let needed = needed.map_or(String::new(), |needed| format!(" ({needed})"));
-    let rest =
-        "the trace is as it was, what was written of it is no run: remove that, and import to where there is room";
+    let rest = "the trace is unchanged, the unfinished run is unusable: remove it, and import to a disk with room";
     Failure::Fault(anyhow::Error::msg(format!("{error}{needed}; {rest}")))
 }
 
-/// What is no trace is bad usage; all else is a fault of the machine.
+/// What is no trace is bad usage; everything else is a fault of the machine.
 fn refused(error: Error) -> Failure {
     match error {
-        // It names its cause itself.
+        // The error names its cause itself.
         Error::Io { ref source, .. } if source.kind() != ErrorKind::NotFound => {
             Failure::Fault(anyhow::Error::msg(error.to_string()))
         }

@@ -1,15 +1,15 @@
-//! ^C: the first asks the work under way to stop in order, the second ends the program as usual. SIGHUP asks the same
-//! and never ends the program: when a terminal ends, the shell and the kernel both send it.
+//! Handles ^C: the first asks the work under way to stop in order, the second ends the program as usual. SIGHUP asks
+//! the same and never ends the program, because both the shell and the kernel send it when a terminal ends.
 
 use crate::exit::{self, Failure, Outcome};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
-/// The first signal that came; 0: none.
+/// The first signal that came; 0 if none came.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
-/// Asks the work under way to stop; whether this signal is the first.
+/// Asks the work under way to stop. Returns whether this signal is the first.
 fn ask(signal: libc::c_int) -> bool {
     let is_first = SIGNAL.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed).is_ok();
     ASKED.store(true, Ordering::Relaxed);
@@ -33,7 +33,7 @@ extern "C" fn on_hangup(signal: libc::c_int) {
         // for the answer.
         unsafe {
             let mut found: libc::termios = std::mem::zeroed();
-            // Of a terminal that is gone: what is still printed is nobody's, and no error.
+            // The terminal is gone, so nobody reads what is still printed, and that is no error.
             if libc::tcgetattr(number, &mut found) != 0 && *libc::__errno_location() == libc::EIO {
                 let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC);
                 libc::dup2(nowhere, number);
@@ -43,7 +43,7 @@ extern "C" fn on_hangup(signal: libc::c_int) {
     }
 }
 
-/// Catches SIGINT, SIGTERM and SIGHUP from now on; the flag is set by the first. Under nohup(1), SIGHUP stays ignored.
+/// Catches SIGINT, SIGTERM and SIGHUP from now on; the first one sets the flag. Under nohup(1), SIGHUP stays ignored.
 pub fn catch() -> io::Result<&'static AtomicBool> {
     let on_signal = on_signal as extern "C" fn(libc::c_int) as libc::sighandler_t;
     let on_hangup = on_hangup as extern "C" fn(libc::c_int) as libc::sighandler_t;
@@ -53,8 +53,8 @@ pub fn catch() -> io::Result<&'static AtomicBool> {
     Ok(&ASKED)
 }
 
-/// The outcome of work that a signal may have cut short. Then the exit code is that of a program which the signal
-/// ended, so that no script takes a part for the whole.
+/// The outcome of work that a signal may have cut short. If one did, the exit code is that of a program which the
+/// signal ended, so that no script takes a part for the whole.
 pub fn whole(outcome: Outcome) -> Outcome {
     match (SIGNAL.load(Ordering::Relaxed), outcome) {
         (0, outcome) => outcome,
@@ -66,7 +66,7 @@ pub fn whole(outcome: Outcome) -> Outcome {
     }
 }
 
-/// From now on the first ends the program as usual: nothing is left that must stop in order.
+/// From now on the first signal ends the program as usual, because nothing is left that must stop in order.
 pub fn release() -> io::Result<()> {
     set(libc::SIGINT, libc::SIG_DFL)?;
     set(libc::SIGTERM, libc::SIG_DFL)?;
@@ -81,7 +81,7 @@ fn set_hangup(action: libc::sighandler_t) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets what a signal does; gives what it did.
+/// Sets what a signal does and returns what it did.
 fn set(signal: libc::c_int, action: libc::sighandler_t) -> io::Result<libc::sighandler_t> {
     // SAFETY: the handlers only touch an atomic and call async-signal-safe functions.
     match unsafe { libc::signal(signal, action) } {
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn what_was_caught_ends_the_program_again_once_it_is_released() {
         let disposition = |signal| {
-            // SAFETY: asks only; a zeroed sigaction is a valid place for the answer.
+            // SAFETY: the call only reads the handler; a zeroed sigaction is a valid place for the answer.
             unsafe {
                 let mut now: libc::sigaction = std::mem::zeroed();
                 assert_eq!(libc::sigaction(signal, std::ptr::null(), &mut now), 0);

@@ -1,6 +1,6 @@
 //! The `tacho` command: one module a verb, no logic of its own.
 
-// In place of the standard one.
+// It replaces the standard allocator.
 #[macro_use(eprintln)]
 extern crate tacho_printing;
 

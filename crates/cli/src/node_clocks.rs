@@ -1,4 +1,4 @@
-//! What nodes read of the clock themselves, where a workload asks for that (`in_node_clock`): files below `clock/`.
+//! Reads what nodes measured with their own clock, if a workload asks for that (`in_node_clock`): files below `clock/`.
 
 use crate::exit::Failure;
 use crate::runs;
@@ -8,19 +8,20 @@ use std::path::Path;
 
 const MESSAGES: &str = ".messages.csv";
 
-/// Hands on node, kind, start and end, ns, of each callback.
+/// Passes on node, kind, start and end of each callback, in ns.
 pub fn callbacks(folder: &Path, on_row: impl FnMut(&str, &str, i64, i64)) -> Result<(), Failure> {
     let node = |file: &str| if file.ends_with(MESSAGES) { None } else { file.strip_suffix(".csv").map(str::to_owned) };
     rows(folder, "kind,callback,start_ns,end_ns", node, on_row)
 }
 
-/// Hands on when each message was stamped and when it was received, ns.
+/// Passes on when each message was stamped and when it was received, in ns.
 pub fn messages(folder: &Path, mut on_row: impl FnMut(i64, i64)) -> Result<(), Failure> {
     let node = |file: &str| file.strip_suffix(MESSAGES).map(str::to_owned);
     rows(folder, "publisher,sequence,stamp_ns,received_ns", node, |_, _, stamp, received| on_row(stamp, received))
 }
 
-/// Rows of the files that are of a node: of four columns the first and the last two. Without the folder there are none.
+/// Reads the files of a node and passes on the first and the last two columns of each row. Without the folder there are
+/// no rows.
 fn rows(
     folder: &Path,
     columns: &str,

@@ -1,4 +1,4 @@
-//! The command line. Its words are those of design and docs: a run, a workload, a chain.
+//! The command line. Its words are those of the documentation: a run, a workload, a chain.
 
 use crate::window::Counted;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -49,7 +49,8 @@ Examples:
   tacho bench workloads/autoware-localisation.yaml --repeats 3 -o runs/mine --json
   tacho bench workloads/study-a-dds.yaml --short -o runs/a
   tacho bench workloads/study-a-dds.yaml --short -o runs/a --resume
-  tacho bench --middleware cyclonedds,fastdds --topology one-to-many --nodes 1,31 --size 64KiB --rate 100Hz --duration 5s")]
+  tacho bench --middleware cyclonedds,fastdds --topology one-to-many --nodes 1,31 --size 64KiB --rate 100Hz \
+--duration 5s")]
 pub struct Bench {
     /// Workload file; or describe a workload with --topology
     #[arg(required_unless_present_any = ["topology", "resume"])]
@@ -75,7 +76,8 @@ pub struct Bench {
     pub generated: Generated,
     /// Run without the recorder and print what the nodes count themselves; then run with it and print what recording
     /// costs
-    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "compared", conflicts_with = "json")]
+    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "compared", conflicts_with = "json")]
     pub unrecorded: Option<Unrecorded>,
     /// Delete the events of each run when its tables and figures are written, because long sweeps fill disks
     #[arg(long, conflicts_with = "unrecorded")]
@@ -121,7 +123,7 @@ pub enum Scheduler {
 }
 
 impl Scheduler {
-    /// The same choice in the recording crate's words.
+    /// Converts the choice into the recording crate's type.
     pub fn when(self) -> tacho_recording::scheduler_events::When {
         use tacho_recording::scheduler_events::When;
         match self {
@@ -471,7 +473,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     })
 }
 
-/// A time for all nodes, or for one.
+/// A time for all nodes, or for one node.
 pub fn callback_check(text: &str) -> Result<(Option<String>, Duration), String> {
     match text.split_once('=') {
         Some((node, time)) => Ok((Some(node.to_owned()), duration(time)?)),

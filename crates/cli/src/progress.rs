@@ -1,11 +1,11 @@
-//! Progress of long work on stderr: what is under way, how far, how much time is left.
+//! Shows the progress of long work on stderr: what is under way, how far it is, how much time is left.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Instant;
 use tacho_printing::visible;
 
-/// From here on the time that passed says enough about the time left.
+/// From this part on, the time that passed predicts the time left well enough.
 const ENOUGH_TO_TELL: f64 = 0.05;
 
 /// A bar on a terminal; elsewhere a line for each new thing under way.
@@ -28,7 +28,7 @@ impl Progress {
         Progress { bar, said: String::new(), begun: Instant::now() }
     }
 
-    /// `done` of 0 to 1, of all the work.
+    /// Shows that `done` of all the work, 0 to 1, is finished.
     pub fn show(&mut self, what: &str, done: f64) {
         match &self.bar {
             Some(bar) => {
@@ -45,7 +45,7 @@ impl Progress {
         }
     }
 
-    /// `90 s left`, `3 min left`; nothing while it is too early to tell.
+    /// `90 s left`, `3 min left`; nothing while it is too early for an estimate.
     fn left(&self, done: f64) -> String {
         let done = done.clamp(0.0, 1.0);
         if done < ENOUGH_TO_TELL {

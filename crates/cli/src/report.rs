@@ -23,12 +23,12 @@ pub fn run(options: Report) -> Outcome {
     write_counted(&chosen, &out, options.counted.window().as_ref())
 }
 
-/// Writes the report of `chosen` and says where it is.
+/// Writes the report of `chosen` and prints where it is.
 pub fn write(chosen: &[RunDirectory], out: &Path) -> Outcome {
     write_counted(chosen, out, None)
 }
 
-/// The same of a window of each.
+/// Writes the report of a window of each run.
 fn write_counted(chosen: &[RunDirectory], out: &Path, window: Option<&Window>) -> Outcome {
     let loaded: Vec<ReportRun> = chosen.iter().map(|run| load(run, window)).collect::<Result<_, Failure>>()?;
     tacho_report::write(&loaded, out).map_err(|error| match error {
@@ -45,7 +45,7 @@ fn load(run: &RunDirectory, window: Option<&Window>) -> Result<ReportRun, Failur
     let Whole { workload, mut summary, tables } = tacho_figures::whole(run, window)?;
     let name =
         path.canonicalize().ok().and_then(|p| p.file_name().map(|name| name.to_string_lossy().replace('_', " ")));
-    // Study E's search stands beside the runs of what it found.
+    // The result of study E's search is stored beside the runs that use it.
     let objective = match path.parent() {
         Some(tuning) if path.ends_with(runs::COMMON_RATE) || path.ends_with(runs::MEASURED) => {
             left_by_tuning(tuning, "objective", &mut summary.notes)?
@@ -82,7 +82,7 @@ fn in_node_clock(run: &RunDirectory) -> Result<BTreeMap<String, f64>, Failure> {
     Ok(sums.into_iter().map(|(node, (ms, count))| (node, ms / count as f64)).collect())
 }
 
-/// The points of a sweep; absent for a single workload.
+/// Reads the points of a sweep; absent for a single workload.
 fn sweep(run: &RunDirectory) -> Result<Option<Sweep>, Failure> {
     let directories = run.points().context("points of the sweep")?;
     let mut study = None;
@@ -97,7 +97,7 @@ fn sweep(run: &RunDirectory) -> Result<Option<Sweep>, Failure> {
     Ok((!points.is_empty()).then(|| Sweep::new(points, study.as_deref())))
 }
 
-/// A point that did not run, or not to its end, has no figures; its `run.json` says why.
+/// A point that did not run to its end has no figures; its `run.json` gives the reason.
 fn point(directory: &RunDirectory, name: String) -> anyhow::Result<SweepPoint> {
     if !directory.path().join("run.json").is_file() {
         let info = RunInfo { missing: vec!["was not run".into()], ..RunInfo::default() };
@@ -119,7 +119,8 @@ fn point(directory: &RunDirectory, name: String) -> anyhow::Result<SweepPoint> {
     Ok(SweepPoint::new(name, &info, figures, &repeats))
 }
 
-/// What a tuning left, `FOLDER/NAME.json`; absent if there is none, or, with a note, one of another shape.
+/// Reads what a tuning left in `FOLDER/NAME.json`. Absent if there is no such file, or, with a note, if its shape is
+/// another.
 fn left_by_tuning<T: DeserializeOwned>(folder: &Path, name: &str, notes: &mut Vec<Note>) -> Result<Option<T>, Failure> {
     let path = folder.join(format!("{name}.json"));
     if !path.is_file() {

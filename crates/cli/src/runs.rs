@@ -26,8 +26,8 @@ pub const ARRIVAL: &str = "arrival";
 /// Folders of the runs of the tuned ones.
 pub const METHOD_DIRECTORIES: [&str; 2] = [COMMON_RATE, ARRIVAL];
 
-/// The directory that a verb writes: the one asked for, else `runs/<name>-<UTC date and time>`, to which `runs/latest`
-/// then points. One that holds anything already is refused, so that nothing is ever written over.
+/// Makes the directory that a verb writes: the one asked for, else `runs/<name>-<UTC date and time>`, to which
+/// `runs/latest` then points. It refuses a directory that holds anything, so that no run is ever overwritten.
 pub fn create(asked: Option<PathBuf>, name: &str) -> Result<RunDirectory, Failure> {
     let Some(path) = asked else { return create_dated(Path::new("runs"), name, SystemTime::now()) };
     if occupied(&path)? {
@@ -40,9 +40,9 @@ pub fn create(asked: Option<PathBuf>, name: &str) -> Result<RunDirectory, Failur
     Ok(RunDirectory::new(path))
 }
 
-/// As [`create`], for a run that an import makes: until it has come to its end the directory is locked, so that of
-/// several imports into one directory one goes on, and says what it is, so that what is left of one that was killed is
-/// no run.
+/// Does the same as [`create`] for a run that an import makes. The directory stays locked until the import has come to
+/// its end, so that only one of several imports into it goes on. The directory also notes that it is unfinished, so
+/// that nobody takes what a killed import left for a run.
 pub fn create_import(asked: Option<PathBuf>, name: &str, info: &RunInfo) -> Result<(RunDirectory, RunLock), Failure> {
     let run = create(asked, name)?;
     let lock = RunLock::take(run.path(), "imports into it")?;
@@ -58,7 +58,7 @@ pub fn create_import(asked: Option<PathBuf>, name: &str, info: &RunInfo) -> Resu
     Ok((run, lock))
 }
 
-/// Why a directory holds no run yet; `None`: it does.
+/// Why a directory holds no run yet; `None` if it holds one.
 fn unfinished(run: &RunDirectory, info: &RunInfo) -> Option<String> {
     if !info.missing.iter().any(|missing| missing == UNFINISHED_IMPORT) {
         return None;
@@ -69,11 +69,14 @@ fn unfinished(run: &RunDirectory, info: &RunInfo) -> Option<String> {
             "{path}: an import into it goes on; expected one that has ended (wait, or end it with ^C)"
         ));
     }
-    Some(format!("{path}: {UNFINISHED_IMPORT}: its events are not whole, and its figures are missing; remove it, and make it anew: {command}"))
+    Some(format!(
+        "{path}: {UNFINISHED_IMPORT}: its events are not whole, and its figures are missing; remove it, and make it \
+         anew: {command}"
+    ))
 }
 
-/// A new directory `<name>-<UTC date and time>`. The second of a second ends in `-2`, and so on: runs may start at
-/// once.
+/// Makes a new directory `<name>-<UTC date and time>`. Runs may start in the same second: the second of them ends in
+/// `-2`, and so on.
 fn create_dated(folder: &Path, name: &str, now: SystemTime) -> Result<RunDirectory, Failure> {
     let made = |path: &Path| format!("{}: cannot be made", path.display());
     std::fs::create_dir_all(folder).with_context(|| made(folder))?;
@@ -92,7 +95,8 @@ fn create_dated(folder: &Path, name: &str, now: SystemTime) -> Result<RunDirecto
     unreachable!("a second has fewer runs than u32 has numbers")
 }
 
-/// As [`create`], but the directory may hold the run that is built upon, as `runs/demo` holds `runs/demo/recorded`.
+/// Does the same as [`create`], but the directory may hold the run that it builds upon, as `runs/demo` holds
+/// `runs/demo/recorded`.
 pub fn create_beside(
     asked: Option<PathBuf>,
     name: &str,
@@ -108,7 +112,7 @@ pub fn create_beside(
 
 fn occupied(path: &Path) -> Result<bool, Failure> {
     match std::fs::read_dir(path) {
-        // What a process left that was killed before it had written anything else.
+        // A killed process may have left this before it wrote anything else.
         Ok(mut entries) => Ok(entries.any(|entry| entry.map_or(true, |entry| entry.file_name() != LOCK))),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(Failure::Usage(format!("{}: {error}", path.display()))),
@@ -118,7 +122,7 @@ fn occupied(path: &Path) -> Result<bool, Failure> {
 fn point_latest(path: &Path) -> Outcome {
     let latest = path.with_file_name("latest");
     let target = path.file_name().expect("made of a name and a time");
-    // Renamed into its place: runs that start at once each replace the link of another.
+    // It is renamed into its place: of runs that start at once, each replaces the link of another.
     let mut new = target.to_owned();
     new.push(".latest");
     let new = path.with_file_name(new);
@@ -127,7 +131,7 @@ fn point_latest(path: &Path) -> Outcome {
     Ok(())
 }
 
-/// A run directory to read; a usage error where there is none, that says what is there instead.
+/// Opens a run directory for reading. If there is none, the usage error describes what is there instead.
 pub fn open(path: &Path) -> Result<RunDirectory, Failure> {
     let run = RunDirectory::new(path);
     match run.info() {
@@ -139,10 +143,11 @@ pub fn open(path: &Path) -> Result<RunDirectory, Failure> {
     }
 }
 
-/// The runs that a path means: itself, or, for what `tacho tune --prove` wrote, those in it, the untuned one first.
+/// Lists the runs that a path means: itself, or, for a directory of `tacho tune --prove`, the runs in it, the untuned
+/// one first.
 pub fn meant(path: &Path) -> Result<Vec<RunDirectory>, Failure> {
     if !path.join(UNTUNED).is_dir() {
-        // A tuning that was not proved has the run that it measured, if it made one.
+        // A tuning that was not proved has only the run that it measured, if it made one.
         let measured = path.join(MEASURED);
         return Ok(vec![open(if measured.is_dir() { &measured } else { path })?]);
     }
@@ -155,7 +160,7 @@ pub fn meant(path: &Path) -> Result<Vec<RunDirectory>, Failure> {
     Ok(found)
 }
 
-/// What a path is that holds no run.
+/// Describes a path that holds no run.
 fn no_run(path: &Path, error: &std::io::Error) -> String {
     const WANTED: &str = "expected a run directory, as tacho record, import and bench write";
     let above = path.ancestors().skip(1).find(|above| above.join("run.json").is_file());
@@ -180,7 +185,7 @@ pub fn workload(run: &RunDirectory) -> Result<Option<Workload>, Failure> {
     Ok(tacho_figures::workload(run)?)
 }
 
-/// Says how much of a campaign an earlier attempt finished, if it did.
+/// Prints how much of a campaign an earlier attempt finished, if there was one.
 pub fn say_finished(campaign: &Campaign<'_>) {
     match campaign.finished() {
         0 => {}
@@ -188,7 +193,7 @@ pub fn say_finished(campaign: &Campaign<'_>) {
     }
 }
 
-/// A text file named on the command line; a usage error where it cannot be read.
+/// Reads a text file named on the command line; it is a usage error if that fails.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
     regular::read_text_or_pipe(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
 }
@@ -199,12 +204,12 @@ pub fn print_json(value: &impl Serialize) -> Outcome {
     print(&tacho_printing::json(&text))
 }
 
-/// Prints to stdout; a reader that has seen enough and closed the pipe is no failure.
+/// Prints to stdout. A reader that has seen enough and closed the pipe causes no failure.
 pub fn print(lines: &Lines) -> Outcome {
     print_to(&mut std::io::stdout(), lines)
 }
 
-/// The same to another stream.
+/// Prints to another stream in the same way.
 pub fn print_to(output: &mut impl Write, lines: &Lines) -> Outcome {
     match lines.write(output) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
@@ -212,7 +217,7 @@ pub fn print_to(output: &mut impl Write, lines: &Lines) -> Outcome {
     }
 }
 
-/// The name of a workload file, for a run directory.
+/// Returns the name of a workload file, for a run directory.
 pub fn stem(path: &Path) -> String {
     path.file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy().into_owned())
 }
@@ -222,7 +227,7 @@ pub fn command() -> Vec<String> {
     std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-/// `20261121-013005`, UTC.
+/// Formats the time as `20261121-013005`, UTC.
 fn timestamp(now: SystemTime) -> String {
     rfc3339(now).replace(['-', ':', 'Z'], "").replace('T', "-")
 }

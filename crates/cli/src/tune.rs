@@ -23,7 +23,7 @@ use tacho_tune::{Candidate, ObjectiveCurve, Proof, Proving, Tuned};
 use tacho_workload::model::Chain;
 use tacho_workload::Workload;
 
-/// The curve of a tuning, in its directory.
+/// File of the curve of a tuning, in its directory.
 const OBJECTIVE: &str = "objective.json";
 
 /// What `--json` prints of a tuning.
@@ -39,9 +39,9 @@ struct Printed {
 
 pub fn run(options: Tune) -> Outcome {
     let installation = Installation::find().context("installation")?;
-    // Bad input is refused before anything is written.
+    // Refuse bad input before anything is written.
     let Begun { mut tuning, mut workload, out } = Begun::new(&options)?;
-    // By the name that the user gives it: the tuning may lie beside it.
+    // By the name that the user gives it, because the tuning may lie beside it.
     let measured = tuning.asked.run.as_ref().map(|run| RunDirectory::new(options.run.as_ref().unwrap_or(run)));
     named_chain(&workload, tuning.asked.chain.as_deref())?;
     let checks = tuning.asked.checks()?;
@@ -124,7 +124,7 @@ pub fn run(options: Tune) -> Outcome {
     verdict(&failures)
 }
 
-/// Runs the workload as it is, unless that is done; what died in it.
+/// Runs the workload as it is, unless that is done; what failed goes into `failures`.
 fn measure(bench: &Bench<'_>, workload: &Workload, run: &RunDirectory) -> Result<Vec<String>, Failure> {
     if is_finished(run, workload, None) {
         return Ok(vec![]);
@@ -145,7 +145,7 @@ fn remove(run: &RunDirectory) -> Outcome {
     Ok(())
 }
 
-/// The chain that is tuned, which is named in the workload from now on, and what each method needs to know.
+/// Finds the chain to tune, which the workload names from now on, and what each method needs to know.
 fn search(
     bench: &Bench<'_>,
     workload: &mut Workload,
@@ -156,7 +156,7 @@ fn search(
     let summary = store::read_summary(measured).context("figures of the run")?;
     let chain = chain_to_tune(workload, &summary, asked.chain.as_deref())?;
     let checks = asked.checks()?;
-    // Which chain is critical may have been found just now.
+    // This run may have decided just now which chain is critical.
     checked_nodes(workload, Some(&chain), &checks)?;
     let mut common_rate_hz = None;
     if asked.method.contains(&Method::CommonRate) {
@@ -178,7 +178,7 @@ fn read_objective(out: &RunDirectory) -> Result<ObjectiveCurve, Failure> {
     Ok(serde_json::from_str(&text).with_context(|| path.display().to_string())?)
 }
 
-/// The workload as each method tunes it, by the name of its folder; each is written as a file, too.
+/// Tunes the workload by each method, under the name of the method's folder; each is also written as a file.
 fn tuned(
     workload: &Workload,
     found: &Found,
@@ -224,8 +224,8 @@ fn named_chain(workload: &Workload, asked: Option<&str>) -> Outcome {
     }
 }
 
-/// Refuses the callback check of a node that the chain does not have; where the chain is found by measuring only, of
-/// one that can be on no chain of the workload.
+/// Refuses the callback check of a node that the chain does not have. If the chain is only found by measuring, it
+/// refuses a node that can be on no chain of the workload.
 fn checked_nodes(workload: &Workload, chain: Option<&str>, checks: &[(Option<String>, Duration)]) -> Outcome {
     let (nodes, of): (Vec<&str>, String) = match chain.and_then(|name| workload.chain(name)) {
         Some(chain) => (chain.nodes.iter().map(String::as_str).collect(), format!("chain {}", chain.name)),
@@ -243,7 +243,7 @@ fn checked_nodes(workload: &Workload, chain: Option<&str>, checks: &[(Option<Str
     }
 }
 
-/// The chain asked for, else the critical one; where the workload does not name that, it is named in it.
+/// The chain asked for, else the critical one. If the workload does not name that one, it is added to the workload.
 fn chain_to_tune(workload: &mut Workload, summary: &Summary, asked: Option<&str>) -> Result<String, Failure> {
     if let Some(name) = asked {
         return Ok(name.to_owned());
@@ -254,7 +254,7 @@ fn chain_to_tune(workload: &mut Workload, summary: &Summary, asked: Option<&str>
     Ok(named_in(workload, &Chain { name: critical.name.clone(), nodes }))
 }
 
-/// Names a chain in a workload that does not; its name.
+/// Names a chain in a workload that does not name it; returns the name.
 fn named_in(workload: &mut Workload, chain: &Chain) -> String {
     if workload.chain(&chain.name).is_none() {
         workload.chains.push(chain.clone());
@@ -262,7 +262,7 @@ fn named_in(workload: &mut Workload, chain: &Chain) -> String {
     chain.name.clone()
 }
 
-/// The callback check on this machine, on the workload's middleware.
+/// Measures the callback check on this machine, on the workload's middleware.
 fn measured_check(bench: &Bench<'_>, workload: &Workload, out: &RunDirectory) -> Result<Duration, Failure> {
     let run = RunDirectory::new(out.path().join("callback_check"));
     remove(&run)?;
@@ -274,7 +274,7 @@ fn measured_check(bench: &Bench<'_>, workload: &Workload, out: &RunDirectory) ->
     Ok(Duration::from_secs_f64(check_ns / 1e9))
 }
 
-/// How long the run measured, over its repeats.
+/// How long the run measured, summed over its repeats.
 fn measured_window(run: &RunDirectory) -> Result<Duration, Failure> {
     let mut parts = run.repeats().context("repeats of the run")?;
     if parts.is_empty() {
@@ -286,7 +286,7 @@ fn measured_window(run: &RunDirectory) -> Result<Duration, Failure> {
         let measured_ns =
             info.measured_to_ns.zip(info.measured_from_ns).and_then(|(to, from)| u64::try_from(to - from).ok());
         let missing =
-            || format!("{}: run.json tells no measured window; expected a run of `tacho bench`", part.path().display());
+            || format!("{}: run.json has no measured window; expected a run of `tacho bench`", part.path().display());
         window += Duration::from_nanos(measured_ns.with_context(missing)?);
     }
     Ok(window)
@@ -342,8 +342,8 @@ fn describe(out: &RunDirectory, chain: &str, objective: Option<&ObjectiveCurve>,
     runs::print(&text)
 }
 
-/// Runs everything in turns and leaves a run directory for each; what is finished there is kept. `None`: ^C came. What
-/// died goes into `failures`.
+/// Runs everything in turns and leaves a run directory for each; finished runs are kept. `None` if ^C came. What failed
+/// goes into `failures`.
 fn prove(
     bench: &Bench<'_>,
     untuned: &Workload,

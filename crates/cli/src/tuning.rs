@@ -1,4 +1,4 @@
-//! What a tuning was begun with and what it found, in its directory, so that a proof can go on.
+//! Stores what a tuning was begun with and what it found in its directory, so that a proof can go on.
 
 use crate::exit::{Failure, Outcome};
 use crate::options::{callback_check, Method, Tune};
@@ -17,20 +17,20 @@ use tacho_workload::Workload;
 const NAME: &str = "tuning.json";
 const EXPECTED: &str = "expected the workload and the options that it was begun with, or another directory";
 
-/// `RUN/tuning.json`. The workload that was asked for stands beside it, in `RUN/workload.yaml`.
+/// The content of `RUN/tuning.json`. `RUN/workload.yaml` beside it holds the workload that was asked for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Tuning {
     /// The options.
     pub asked: Asked,
-    /// What the search found; absent until then.
+    /// What the search found; absent until it has finished.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub found: Option<Found>,
 }
 
-/// What decides what a tuning finds and proves, beside its workload.
+/// The options that decide what a tuning finds and proves, beside its workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
-    /// The run that was measured, as an absolute path; absent where the tuning measures a workload file itself.
+    /// The measured run, as an absolute path; absent if the tuning measures a workload file itself.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run: Option<PathBuf>,
     /// How to tune.
@@ -46,7 +46,7 @@ pub struct Asked {
     pub cores: Option<u32>,
 }
 
-/// What a search found: enough to write the tuned workloads again.
+/// The result of a search: enough to write the tuned workloads again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Found {
     /// The chain that is tuned, which the workload need not name.
@@ -58,16 +58,16 @@ pub struct Found {
 
 /// A tuning that begins or goes on.
 pub struct Begun {
-    /// With what.
+    /// The options that it uses.
     pub tuning: Tuning,
-    /// As it was, with the repeats that were asked for.
+    /// The workload as it was, with the repeats that were asked for.
     pub workload: Workload,
-    /// Its directory, where it goes on.
+    /// Its directory, if it goes on.
     pub out: Option<RunDirectory>,
 }
 
 impl Begun {
-    /// Of the command line and, with `--resume`, of what its directory holds. Writes nothing.
+    /// Makes it from the command line and, with `--resume`, from what its directory holds. Writes nothing.
     pub fn new(options: &Tune) -> Result<Begun, Failure> {
         let out = options.out.out.as_ref().filter(|out| options.resume && out.join(NAME).is_file());
         match (out, &options.run) {
@@ -84,8 +84,8 @@ impl Begun {
         }
     }
 
-    /// What is not named on the command line is as it was; what is must be the same. With a run or workload, all is
-    /// named.
+    /// An option that is not on the command line keeps its value; one that is there must have the same value. If a run
+    /// or workload is named, all options count.
     fn again(options: &Tune, out: RunDirectory) -> Result<Begun, Failure> {
         let text = runs::read_text(&out.path().join(NAME))?;
         let unreadable = |error| Failure::Usage(format!("{}: {error}", out.path().join(NAME).display()));
@@ -108,7 +108,7 @@ impl Begun {
     }
 }
 
-/// The workload of a run, or of a file, with so many repeats.
+/// Reads the workload of a run, or of a file, with this number of repeats.
 fn workload(path: &Path, repeats: Option<u32>) -> Result<Workload, Failure> {
     let mut workload = match path.is_file() {
         true => check::read(path)?,
@@ -121,7 +121,7 @@ fn workload(path: &Path, repeats: Option<u32>) -> Result<Workload, Failure> {
 }
 
 impl Tuning {
-    /// Writes it into a new directory, and beside it the workload that was asked for.
+    /// Writes it into a new directory, with the workload that was asked for.
     pub fn begin(&self, out: &RunDirectory, workload: &Workload) -> Outcome {
         if out.path().join(NAME).is_file() {
             return Ok(());
@@ -131,7 +131,7 @@ impl Tuning {
         self.write(out) // last: with it, all is there
     }
 
-    /// Writes it, in one step.
+    /// Writes it in one step.
     pub fn write(&self, out: &RunDirectory) -> Outcome {
         let (new, path) = (out.path().join(".tuning.json"), out.path().join(NAME));
         let text = serde_json::to_vec_pretty(self).context("JSON")?;
@@ -157,13 +157,13 @@ impl Asked {
         })
     }
 
-    /// Times of callback checks, of a node or of all.
+    /// Parses the times of callback checks, of one node or of all.
     pub fn checks(&self) -> Result<Vec<(Option<String>, Duration)>, Failure> {
         let checks = self.check.iter().map(|text| callback_check(text)).collect::<Result<_, _>>();
         Ok(checks.map_err(|error| anyhow!("{NAME}: check: {error}"))?)
     }
 
-    /// Each option in words that can be compared.
+    /// Puts each option into words that can be compared.
     fn words(&self) -> [Words; 5] {
         let run = self.run.as_ref().map_or("a workload file".into(), |run| run.display().to_string());
         let name = |method: &Method| method.to_possible_value().map(|value| value.get_name().to_owned());
@@ -178,7 +178,7 @@ impl Asked {
     }
 }
 
-/// An option and its value; without a name, what is tuned.
+/// An option and its value; without a name, the run or workload to tune.
 #[derive(Debug, PartialEq)]
 struct Words {
     option: &'static str,
@@ -236,8 +236,8 @@ mod tests {
 
     #[test]
     fn a_tuning_goes_on_by_its_directory_alone_or_with_the_same_words() {
-        let first =
-            "tacho tune FOLDER/w.yaml --method common-rate --method arrival --check 0.05ms --check b=1ms --prove --repeats 3";
+        let first = "tacho tune FOLDER/w.yaml --method common-rate --method arrival --check 0.05ms --check b=1ms \
+                     --prove --repeats 3";
         let folder = begun(first);
         for line in ["tacho tune --prove", first] {
             let line = format!("{line} -o FOLDER/out --resume");

@@ -1,4 +1,4 @@
-//! `tacho bench --unrecorded`: what the nodes say of themselves, and what recording costs.
+//! `tacho bench --unrecorded`: prints what the nodes count themselves, and what recording costs.
 
 use crate::exit::{verdict, Failure, Outcome};
 use crate::options::{Bench as Options, Unrecorded};
@@ -14,12 +14,13 @@ use tacho_runner::protocol::NodeFigures;
 use tacho_tables::summary::Distribution;
 use tacho_workload::{SweepPoint, Workload};
 
-/// Folder of the same workload with the recorder.
+/// Folder of the runs of the same workload with the recorder.
 const RECORDED: &str = "recorded";
 /// Columns of a line.
 const WIDTH: usize = 100;
 
-/// One workload without the recorder and, unless only that is asked for, with it: repeat by repeat one after the other.
+/// Runs one workload without the recorder and, unless only that is asked for, with it: for each repeat one after the
+/// other.
 pub fn run(options: &Options, how: Unrecorded, bench: &Bench<'_>, point: &SweepPoint, name: &str) -> Outcome {
     let workload = &point.workload;
     let run = runs::create(options.out.out.clone(), name)?;
@@ -78,14 +79,14 @@ pub fn run(options: &Options, how: Unrecorded, bench: &Bench<'_>, point: &SweepP
     verdict(ran.iter().flatten().flat_map(|ran| &ran.failures))
 }
 
-/// What the nodes of a run say of themselves, into `nodes.json`.
+/// Writes what the nodes of a run counted into `nodes.json`.
 fn write_nodes(run: &RunDirectory, ran: &Ran) -> anyhow::Result<()> {
     let path = run.path().join("nodes.json");
     let text = serde_json::to_vec_pretty(&ran.nodes).context("what the nodes say")?;
     std::fs::write(&path, text).with_context(|| path.display().to_string())
 }
 
-/// A row an endpoint, over all repeats.
+/// Makes a row for each endpoint, over all repeats.
 fn own_figures(workload: &Workload, ran: &[Ran]) -> String {
     let headings = ["sent", "skipped", "refused", "taken"].map(Column::number);
     let mut table = Table::new([Column::text("node"), Column::text("topic")].into_iter().chain(headings));
@@ -124,9 +125,9 @@ fn own_figures(workload: &Workload, ran: &[Ran]) -> String {
     format!("By the nodes' own counts, warm-up included, without the recorder\n{}", table.render(WIDTH))
 }
 
-/// What one side used.
+/// What the nodes used with or without the recorder.
 struct Used {
-    /// Of each repeat, of all node processes.
+    /// One value a repeat, summed over all node processes.
     cpu_percent: Vec<f64>,
     cpu_a_callback_us: Vec<f64>,
     wakeups_per_s: Vec<f64>,
@@ -162,14 +163,14 @@ impl Used {
     }
 }
 
-/// Over the node processes; absent where it is not known of one.
+/// Sums over the node processes; absent if the value of one is not known.
 fn sum(processes: &[ProcessExit], of: &dyn Fn(&Resources) -> Option<f64>) -> Option<f64> {
     let nodes: Vec<&ProcessExit> = processes.iter().filter(|p| p.startup.is_some() || p.resources.is_some()).collect();
     nodes.iter().map(|p| of(p.resources.as_ref()?)).sum::<Option<f64>>().filter(|_| !nodes.is_empty())
 }
 
-/// Both sides beside each other: means over the repeats, what recording adds, and, so that chance is seen, from least
-/// to greatest pair.
+/// Shows both sides beside each other: means over the repeats, what recording adds, and the least and greatest pair, so
+/// that chance is visible.
 fn cost(without: &Used, with: &Used, repeats: u32) -> String {
     let latency = |used: &Used, of: fn(&Distribution) -> f64| used.latency_us.as_ref().map(of).into_iter().collect();
     let rows: [(&str, Vec<f64>, Vec<f64>); 6] = [
@@ -205,14 +206,14 @@ fn cost(without: &Used, with: &Used, repeats: u32) -> String {
         table.row(cells);
     }
     let of = match repeats {
-        1 => "one run of each: what differs between two runs of the same is in it; --repeats N tells how much that is"
-            .to_owned(),
+        1 => "one run of each: chance is part of the difference; --repeats N shows how much chance adds".to_owned(),
         repeats => format!("means of {repeats} pairs of runs, and the pairs with least and greatest cost"),
     };
     format!("\nWhat recording costs ({of})\n{}", table.render(WIDTH))
 }
 
-/// That others had much of the machine in one of the runs, which may be more than what recording costs.
+/// Reports if other programs used much of the machine in one of the runs, because that may exceed the cost of
+/// recording.
 fn busy(ran: &[Vec<Ran>]) -> String {
     let mut loads = ran.iter().flatten().filter_map(|ran| ran.info.load.as_ref()?.much());
     loads

@@ -1,10 +1,10 @@
-//! The part of a run that counts, as the command line asks for it.
+//! The part of a run that counts, as the command line selects it.
 
 use clap::Args;
 use std::time::Duration;
 use tacho_analysis::{Moment, Window};
 
-/// From when on, and until when, things count.
+/// Begin and end of what counts.
 #[derive(Debug, Args)]
 pub struct Counted {
     /// Leave the first TIME of the run out, with its unit: 5s. Without it, chains and findings of a recorded program

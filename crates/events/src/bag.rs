@@ -1,5 +1,5 @@
-//! Messages as a bag holds them: what its recorder knew of each when it wrote it down. No event of the program that
-//! sent it is among that.
+//! Messages in a bag, with the facts that the recorder of the bag knew. A bag holds no event of the program that sent
+//! them.
 
 use serde::{Deserialize, Serialize};
 

@@ -10,7 +10,7 @@ use crate::time::{Duration, Time};
 /// Least distance of two readings that are joined: their noise (some 100 ns) is then 1 ppm of the slope or less.
 const APART_NS: i64 = 100_000_000;
 
-/// Ticks of one counter of one boot, as time.
+/// Converts the ticks of one counter of one boot into time.
 #[derive(Debug, Clone)]
 pub struct Clock {
     segments: Vec<Segment>,

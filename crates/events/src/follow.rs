@@ -206,8 +206,8 @@ impl Follower {
             }
         }
         followed.open.retain(|chunk| last.get(&chunk.tid) == Some(&chunk.index));
-        // Read what a ring had released before we followed it. This comes after the chunks, so that none is released in
-        // between.
+        // Read what a ring had released before this reader started. This comes after the chunks, so that none is
+        // released in between.
         if !std::mem::replace(&mut followed.kept_was_read, true) && header.kept_from_ns.is_some() {
             let Some(path) = crate::kept::path_of(&self.processes[index].file) else { return Ok(()) };
             let kept = match regular::read(&path) {
@@ -258,7 +258,7 @@ impl Followed {
             if look(index)? {
                 continue;
             }
-            // What a ring released is a hole, and what nobody has written may be one.
+            // What a ring released is a hole, and unwritten chunks may be one.
             let next = crate::holes::next_data(file, offset(index))?
                 .map_or(chunks, |at| (at - HEADER_SIZE as u64) / CHUNK_SIZE as u64);
             self.found = next.clamp(self.found, chunks);

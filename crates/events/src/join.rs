@@ -49,8 +49,8 @@ pub fn join(runs: &[RunDirectory], to: &RunDirectory, info: RunInfo) -> Result<R
     let one_clock = boots.len() < 2;
     let in_part = of_runs.iter().find(|(_, info, _)| info.measured_from_ns.or(info.measured_to_ns).is_some());
     if let (false, Some((run, ..))) = (one_clock, in_part) {
-        let found = "only a part of it is measured (a bench, or a ring), and which part is told by a clock that the \
-                     other runs do not have; expected whole recordings of each host";
+        let found = "only a part of it is measured (a bench, or a ring), with times of a clock that the other runs do \
+                     not have; expected whole recordings of each host";
         return Err(Error::Run { path: run.path().to_owned(), found: found.into() });
     }
     let mut joined = info;

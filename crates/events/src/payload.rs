@@ -10,6 +10,11 @@ use crate::text::{Text, Texts};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Handle(pub u64);
 
+impl Handle {
+    /// The null pointer.
+    pub const NONE: Handle = Handle(0);
+}
+
 /// The 16 bytes that identify an endpoint in the middleware.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Gid(pub [u64; 2]);
@@ -33,7 +38,7 @@ pub enum Layer {
     Kernel,
 }
 
-/// What happens.
+/// The action of an event.
 #[allow(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
@@ -59,7 +64,7 @@ pub enum Action {
     Synchronise,
 }
 
-/// What it happens to.
+/// The entity of an action.
 #[allow(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Entity {

@@ -50,7 +50,7 @@ pub struct Event {
     pub thread: ThreadId,
     /// Stream of that thread.
     pub stream: StreamIndex,
-    /// What.
+    /// Its content.
     pub payload: Payload,
 }
 
@@ -90,9 +90,9 @@ pub enum Error {
     /// The directory or a file in it cannot be read.
     #[error("{path}: {source}")]
     Io {
-        /// What was read.
+        /// The path.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         source: std::io::Error,
     },
 }
@@ -290,8 +290,8 @@ impl Reader {
         on_progress(self.progress);
     }
 
-    /// Returns the first event of each thread that has not been read at all. Nothing else tells when a run began: a
-    /// process reads its clock when it likes.
+    /// Returns the first event of each thread that has not been read at all. Only these show when a run began, because
+    /// a process reads its clock at any time.
     pub fn first_events(&self) -> impl Iterator<Item = (ProcessIndex, Time)> + '_ {
         let unread = self.streams.iter().filter(|stream| stream.next.is_some());
         unread.map(|stream| (ProcessIndex(stream.process), stream.time))

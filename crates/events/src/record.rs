@@ -1,4 +1,4 @@
-//! Records of one chunk: bytes in, events out. Never panics, whatever the bytes.
+//! Decodes the records of one chunk into events. It never panics, whatever the bytes.
 
 use crate::layout::{u64_at, Sync, CHUNK_HEADER_SIZE, CHUNK_SIZE};
 use crate::number;
@@ -117,7 +117,7 @@ impl Cursor {
     }
 }
 
-/// Readings of the clocks among the records of a chunk: needed before any event can be given its time.
+/// Finds the clock readings among the records of a chunk, which are needed before any event can get its time.
 pub(crate) fn scan_clock_syncs(chunk: &[u8], base_ticks: u64, found: &mut Vec<Sync>) {
     let mut at = CHUNK_HEADER_SIZE;
     loop {

@@ -1,4 +1,4 @@
-//! Opens files that others left only if they are regular files: opening a pipe would wait for its writer.
+//! Opens foreign files only if they are regular files: opening a pipe would wait for its writer.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -14,8 +14,8 @@ pub fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// More than any file has that is read at once: texts, figures, readings of clocks. A sparse file takes no room on the
-/// disk and all of memory.
+/// No file that is read at once has more bytes: texts, figures, readings of clocks. A sparse file takes no room on the
+/// disk, but would take all of memory.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Reads all bytes of a regular file.

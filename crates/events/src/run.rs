@@ -42,7 +42,7 @@ pub struct RunInfo {
     pub machine: Option<Machine>,
     /// The software that was found: `ros2`, `rcl`, `rmw` ..., and its version.
     pub versions: BTreeMap<String, String>,
-    /// By middleware, the transport that it takes where a workload names none, as its plugin says.
+    /// By middleware, the transport that it uses if a workload names none, as its plugin reports.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub default_transports: BTreeMap<String, String>,
     /// How each process that tacho started ended.

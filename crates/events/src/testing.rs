@@ -51,7 +51,7 @@ impl Default for FileBuilder {
 }
 
 impl FileBuilder {
-    /// Nothing yet; ticks are ns of CLOCK_MONOTONIC.
+    /// Makes an empty builder; ticks are ns of CLOCK_MONOTONIC.
     pub fn new() -> Self {
         FileBuilder {
             processes: Vec::new(),
@@ -163,7 +163,7 @@ impl FileBuilder {
         self
     }
 
-    /// Goes on with what `more` writes: for loops and for the parts of a test that repeat.
+    /// Continues with what `more` writes, for loops and for parts of a test that repeat.
     pub fn with(self, more: impl FnOnce(FileBuilder) -> FileBuilder) -> Self {
         more(self)
     }

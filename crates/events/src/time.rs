@@ -12,7 +12,7 @@ pub struct Time(i64);
 pub struct Duration(i64);
 
 impl Time {
-    /// From ns of CLOCK_MONOTONIC.
+    /// Makes an instant from ns of CLOCK_MONOTONIC.
     pub const fn from_monotonic_ns(ns: i64) -> Self {
         Time(ns)
     }
@@ -24,10 +24,10 @@ impl Time {
 }
 
 impl Duration {
-    /// None at all.
+    /// The duration 0.
     pub const ZERO: Duration = Duration(0);
 
-    /// From ns.
+    /// Makes a duration from ns.
     pub const fn from_ns(ns: i64) -> Self {
         Duration(ns)
     }

@@ -13,7 +13,7 @@ pub fn realtime_ns(ns: i64, offset_ns: i64) -> Option<i64> {
     ns.checked_add(offset_ns).filter(|realtime| *realtime >= LEAST_NS)
 }
 
-/// CLOCK_REALTIME minus CLOCK_MONOTONIC of this machine, now.
+/// Returns CLOCK_REALTIME minus CLOCK_MONOTONIC of this machine, now.
 pub fn realtime_offset_ns() -> i64 {
     let now = |clock| {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -30,17 +30,17 @@ pub fn rfc3339(time: SystemTime) -> String {
     written(i64::try_from(seconds).unwrap_or(i64::MAX), "")
 }
 
-/// Ns since 1970 as RFC 3339, UTC, whole seconds.
+/// Formats ns since 1970 as RFC 3339, UTC, whole seconds.
 pub fn to_the_second(realtime_ns: i64) -> String {
     written(realtime_ns.div_euclid(NS_PER_S), "")
 }
 
-/// Ns since 1970 as RFC 3339, UTC, to the microsecond.
+/// Formats ns since 1970 as RFC 3339, UTC, to the microsecond.
 pub fn to_the_microsecond(realtime_ns: i64) -> String {
     written(realtime_ns.div_euclid(NS_PER_S), &format!(".{:06}", realtime_ns.rem_euclid(NS_PER_S) / 1_000))
 }
 
-/// Reads RFC 3339 with its `Z` or offset, as ns since 1970.
+/// Parses RFC 3339 with its `Z` or offset into ns since 1970.
 pub fn parse_rfc3339(text: &str) -> Option<i64> {
     let (date, time) = text.split_once(['T', 't'])?;
     let (time, ahead_s) = match time.strip_suffix(['Z', 'z']) {
@@ -55,7 +55,8 @@ pub fn parse_rfc3339(text: &str) -> Option<i64> {
     let mut parts = date.split('-');
     let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
     let (year, month, day) = (digits(year, 4, 9999)?, digits(month, 2, 12)?, digits(day, 2, 31)?);
-    // Days from 1970 on, with years that begin in March (Howard Hinnant, "chrono-compatible low-level date algorithms").
+    // Days since 1970, counted in years that begin in March (Howard Hinnant, "chrono-compatible low-level date
+    // algorithms").
     let (year_from_march, month_from_march) = (year - i64::from(month <= 2), (month + 9) % 12);
     let era = year_from_march.div_euclid(400);
     let of_era = year_from_march - 400 * era;
@@ -68,7 +69,7 @@ pub fn parse_rfc3339(text: &str) -> Option<i64> {
     (is_a_day && parts.next().is_none()).then_some(ns)
 }
 
-/// Reads `09:12:21.5` as ns since midnight.
+/// Parses `09:12:21.5` into ns since midnight.
 pub fn parse_time_of_day(text: &str) -> Option<i64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let mut parts = whole.split(':');
@@ -79,7 +80,7 @@ pub fn parse_time_of_day(text: &str) -> Option<i64> {
     parts.next().is_none().then_some((3_600 * hours + 60 * minutes + seconds) * NS_PER_S + fraction)
 }
 
-/// A number of so many digits that is at most `most`.
+/// Parses a number with this many digits that is at most `most`.
 fn digits(text: &str, count: usize, most: i64) -> Option<i64> {
     let is_number = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|number| is_number && *number <= most)

@@ -1,8 +1,8 @@
-//! Writing an event file from outside of the process it is about: the kernel's, a microcontroller's, an attached
+//! Writes an event file about another process than the writer's: the kernel's, a microcontroller's, an attached
 //! program's.
 //!
-//! A program that writes about itself uses `native/recorder`, whose hot path this is not. What was flushed may be read
-//! at once.
+//! A program that writes about itself uses `native/recorder`, which has the fast path. After a flush, readers can read
+//! what was written.
 //!
 //! ```
 //! use tacho_events::{layout::FileHeader, writer::EventFile};
@@ -24,7 +24,7 @@ use std::path::Path;
 /// An event file that is being written.
 pub struct EventFile {
     file: File,
-    /// What page 0 says; written with each flush.
+    /// Content of page 0, which each flush writes.
     pub header: FileHeader,
     chunks: u64,
     threads: HashMap<u32, Thread>,
@@ -33,29 +33,29 @@ pub struct EventFile {
 /// A thread's chunk that is being filled.
 struct Thread {
     chunk: Chunk,
-    /// Place of it in the file.
+    /// Its place in the file.
     index: u64,
     last: u64,
-    /// Bytes that are in the file.
+    /// How many of its bytes are in the file.
     flushed: usize,
 }
 
 impl EventFile {
-    /// Makes the file, which must not be there yet.
+    /// Creates the file, which must not exist yet.
     pub fn create(path: &Path, header: FileHeader) -> io::Result<EventFile> {
         let file = File::options().write(true).create_new(true).open(path)?;
         file.write_all_at(&header.write(0), 0)?;
         Ok(EventFile { file, header, chunks: 0, threads: HashMap::new() })
     }
 
-    /// Bytes that it takes, once all is flushed.
+    /// Its size in bytes after a flush.
     pub fn bytes(&self) -> u64 {
         HEADER_SIZE as u64 + self.chunks * CHUNK_SIZE as u64
     }
 
-    /// Appends an event of a thread, in the order of the thread's time: one that is earlier than the thread's last is
-    /// given that one's ticks. `kind`, `words` and `texts` as `events.h` lists them; a text is cut where a record could
-    /// not hold it.
+    /// Appends an event of a thread, in the order of the thread's time; an event that is earlier than the thread's last
+    /// one gets that one's ticks. `kind`, `words` and `texts` are as `events.h` lists them; a text is cut if a record
+    /// cannot hold it.
     pub fn put(&mut self, tid: u32, ticks: u64, kind: u16, words: &[u64], texts: &[&str]) -> io::Result<()> {
         let texts = joined(texts);
         let thread = self.threads.entry(tid).or_insert_with(|| {
@@ -81,7 +81,7 @@ impl EventFile {
         Err(io::Error::new(io::ErrorKind::InvalidInput, text))
     }
 
-    /// Appends a whole chunk of another file, as the next one of its thread; `bytes` end with its last record.
+    /// Appends a whole chunk of another file as the next one of its thread; `bytes` end with the chunk's last record.
     pub fn put_chunk(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Ok(Some(head)) = ChunkHeader::read(bytes) else {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "not a chunk in use"));
@@ -105,7 +105,7 @@ impl EventFile {
         Ok(())
     }
 
-    /// Brings what was put, and the header, into the file.
+    /// Writes the header and everything that was put into the file.
     pub fn flush(&mut self) -> io::Result<()> {
         let needed = self.bytes();
         if self.file.metadata()?.len() < needed {
@@ -114,13 +114,13 @@ impl EventFile {
         for thread in self.threads.values_mut() {
             thread.flush(&self.file)?;
         }
-        // The magic stands already; `kept_from_ns` belongs to who lets go of chunks.
+        // The file has its magic already; `kept_from_ns` belongs to the process that releases chunks.
         let page = self.header.write(self.chunks);
         self.file.write_all_at(&page[8..KEPT_FROM], 8)?;
         self.file.write_all_at(&page[KEPT_FROM + 8..UNMAP], KEPT_FROM as u64 + 8)
     }
 
-    /// The last of it: its subject ended in order.
+    /// Writes the rest and marks that the subject ended in order.
     pub fn finish(mut self) -> io::Result<()> {
         self.header.closed = Some(true);
         self.flush()
@@ -128,7 +128,8 @@ impl EventFile {
 }
 
 impl Thread {
-    /// The first word last: it is a chunk's magic or a record's head, and nothing behind it counts before it is there.
+    /// The first word comes last: it is a chunk's magic or a record's head, and the words after it count only when it
+    /// is there.
     fn flush(&mut self, file: &File) -> io::Result<()> {
         let fresh = &self.chunk.bytes()[self.flushed..];
         if fresh.is_empty() {

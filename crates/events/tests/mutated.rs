@@ -1,5 +1,4 @@
-//! The fuzz target of event files, on the corpus and some mutations of it. `fuzz/run` does the same for as long as one
-//! likes.
+//! Runs the fuzz target of event files on the corpus and some mutations of it. `fuzz/run` does the same for any time.
 
 #[path = "../../../fuzz/checks/event_file.rs"]
 mod event_file;

@@ -1,4 +1,4 @@
-//! What the reader makes of whole, damaged and mutated files.
+//! Reads whole, damaged and mutated files.
 
 use tacho_events::testing::FileBuilder;
 use tacho_events::{Event, Payload, Reader, RunDirectory};
@@ -181,7 +181,7 @@ fn truncated_and_foreign_files_are_read_as_far_as_they_go() {
     }
 }
 
-/// A run of two threads of one process, several windows and chunks each; its file.
+/// Makes a run of two threads of one process with several windows and chunks each; returns its file.
 fn long() -> (tempfile::TempDir, RunDirectory, std::path::PathBuf) {
     let mut builder = FileBuilder::new();
     for i in 0..20_000 {
@@ -197,7 +197,7 @@ fn long() -> (tempfile::TempDir, RunDirectory, std::path::PathBuf) {
 fn a_file_that_is_cut_while_it_is_read_is_named_and_ends_there() {
     let (_folder, run, path) = long();
     let whole = std::fs::metadata(&path).expect("file").len();
-    // Between two chunks, within one, and where nothing is left.
+    // Cut between two chunks, within one, and to nothing.
     for length in [4096 + 3 * 32768, 4096 + 2 * 32768 + 5000, 0] {
         let kept = std::fs::read(&path).expect("bytes");
         let mut reader = Reader::open(&run).expect("open");
@@ -242,7 +242,7 @@ fn a_missing_chunk_and_time_that_turns_back_are_counted() {
     assert_eq!(reader.problems().count("time-turned-back"), 1);
 }
 
-/// xorshift64: the same mutations at every run.
+/// xorshift64, so that every run makes the same mutations.
 struct Random(u64);
 impl Random {
     fn below(&mut self, n: usize) -> usize {

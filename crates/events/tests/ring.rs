@@ -1,4 +1,4 @@
-//! A file that a ring let go of the beginning of: a sparse file and what was kept, read as one.
+//! A file of which a ring released the beginning: a sparse file and the kept events, read as one.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -20,7 +20,7 @@ fn write(path: &Path) {
     file.flush().expect("flush");
 }
 
-/// Lets go of the first chunks, as the ring does. `punched`: or is killed before it had.
+/// Releases the first chunks, as the ring does. `punched`: if false, it was killed before it punched the hole.
 fn let_go(path: &Path, count: usize, punched: bool) -> u64 {
     let file = File::options().read(true).write(true).open(path).expect("open");
     let mut kept = Kept::default();

@@ -66,7 +66,8 @@ fn busy_machine(repeats: &[Repeat<'_>]) -> Option<Note> {
     let worst = busy.iter().max_by(|a, b| a.others_cpus().unwrap_or(0.0).total_cmp(&b.others_cpus().unwrap_or(0.0)))?;
     let in_most = if repeats.len() > 1 { " (of the repeats with such load the one with most)" } else { "" };
     let text = format!(
-        "{}{in_most}: latencies, callback times and lateness have what that took from the run; `load` in run.json has the rest",
+        "{}{in_most}: latencies, callback times and lateness have what that took from the run; `load` in run.json has \
+         the rest",
         worst.much()?
     );
     Some(Note { name: "busy-machine".into(), count: busy.len() as u64, text })

@@ -6,6 +6,7 @@
 mod advice;
 mod blame;
 mod callback;
+mod crowded;
 mod findings;
 mod lost;
 mod steady;
@@ -84,6 +85,7 @@ fn of_chain(repeats: &[Repeat<'_>], chain: &ChainFigures) -> (Verdict, Vec<Suspe
     let mut suspects = blame::suspects(&late);
     let steady = steady::suspects(&late, &suspects);
     suspects.extend(steady);
+    suspects.extend(crowded::suspect(&late));
     let lost = lost::suspects(chain, &suspects);
     suspects.extend(lost);
     let times = chain.end_to_end_ms.as_ref();

@@ -184,3 +184,42 @@ fn a_deadline_says_what_is_late_and_one_that_is_kept_accuses_nobody() {
     let first = &missed.culprits[0];
     assert_eq!((first.kind, first.node.as_deref()), (Some(CauseKind::NotDue), Some("/planner")));
 }
+
+/// A planner whose thread runs `others` more callbacks of `took` each, in turn and without a pause, between messages.
+fn crowded(others: u64, took: i64, every: i64) -> Verdict {
+    let mut b = FileBuilder::new().node(SENSOR, "sensor").publisher("/points").timer(100 * MS);
+    b = b.node(PLANNER, "planner").subscription("/points").publisher("/plan");
+    b = (1..=others).fold(b, |b, k| b.another_subscription(k * OTHER, &format!("/other_{k}")));
+    b = b.node(CONTROL, "control").subscription("/plan");
+    let mut free = 900 * MS;
+    for k in 0..60 {
+        let at = (1_000 + 100 * k) * MS + (k % 7) * US;
+        b = b.process(SENSOR).at(at).start_timer().at(at + US).publish(at).end_timer();
+        // Those that came before it have their turn first.
+        for other in 1..=others {
+            let from = free.max(at - 60 * MS + other as i64 * every);
+            b = b.process(PLANNER).at(from).callback_start(CALLBACK + other * OTHER, false);
+            b = b.at(from + took).end_taking_from(other * OTHER);
+            free = from + took + 10;
+        }
+        let taken = free.max(at + 200 * US);
+        b = b.process(PLANNER).at(taken).start_taking(at).at(taken + MS).publish(-at).at(taken + MS + US).end_taking();
+        free = taken + MS + 2 * US;
+        b = b.process(CONTROL).at(taken + 2 * MS).start_taking(-at).at(taken + 3 * MS).end_taking();
+    }
+    let tables = scene::tables(&b);
+    let repeat = [Repeat { tables: &tables, options: Default::default(), info: None }];
+    summarise(&repeat, None).verdict.expect("a run with chains")
+}
+
+#[test]
+fn a_thread_that_many_short_callbacks_fill_is_the_culprit_and_none_of_them() {
+    // Nine of 10.5 ms in each period of 100 ms.
+    let verdict = crowded(9, 10 * MS + MS / 2, 0);
+    let first = &verdict.culprits[0];
+    assert_eq!((first.kind, first.node.as_deref()), (Some(CauseKind::ExecutorBusy), Some("/planner")), "{verdict:#?}");
+    assert!(first.text.contains("for one thread") && first.text.contains("10 callbacks of 1 node"), "{}", first.text);
+    assert!(first.text.contains("96 % busy"), "{}", first.text);
+    // The same callbacks with half of the time to spare.
+    assert_eq!(crowded(9, 4 * MS, 0).culprits, []);
+}

@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{count:>12}  {name}");
     }
     for (name, count) in reader.skipped() {
-        println!("{count:>12}  {name} (stepped over)");
+        println!("{count:>12}  {name} (skipped)");
     }
     for gap in reader.gaps() {
         let count = gap.events.map_or("an unknown number of".to_string(), |n| n.to_string());
@@ -41,9 +41,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let (Some(first), Some(last)) = (first, last) {
         println!("{} processes, {} threads, over {}", reader.processes().len(), reader.threads(), last - first);
     }
-    println!(
-        "{events} events and {skipped} stepped over in {took:.3} s: {:.0} events/s",
-        (events + skipped) as f64 / took
-    );
+    println!("{events} events and {skipped} skipped in {took:.3} s: {:.0} events/s", (events + skipped) as f64 / took);
     Ok(())
 }

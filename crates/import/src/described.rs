@@ -76,7 +76,7 @@ pub(crate) fn say_missing_contexts(metadata: &Path, trace: &Trace, problems: &mu
     for of_stream in trace.layout.streams.iter().filter(|s| s.is_of_processes()) {
         if of_stream.lacks_contexts(trace.pid.is_some()) {
             problems.add("no-thread-context", metadata, 0, || {
-                "events without the contexts vpid and vtid: whose they are cannot be told, they are left out; record \
+                "events without the contexts vpid and vtid: their processes are unknown, they are left out; record \
                  with `lttng add-context --userspace --type=vpid --type=vtid --type=procname`"
                     .into()
             });

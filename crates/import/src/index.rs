@@ -2,7 +2,7 @@
 //! packets. Reading a trace does not need it. If a file ends too early, it shows which packets are lost, because no
 //! later packet's counter can.
 //!
-//! Packets are contiguous and in order of time. An index that says otherwise is damaged, and used only up to there.
+//! Packets are contiguous and in order of time. If an index contradicts this, it is damaged and used only up to there.
 
 use crate::mcap::read_up_to;
 use std::fs::File;
@@ -20,7 +20,7 @@ const ENTRY_NUMBERED: usize = 72;
 /// No format has larger entries.
 const ENTRY_MOST: usize = 4096;
 
-/// What an index says about a packet.
+/// A packet as an index describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Indexed {
     /// Offset of the packet's first byte in the stream file.
@@ -30,14 +30,14 @@ pub(crate) struct Indexed {
     /// First and last tick of it.
     pub begin: u64,
     pub end: u64,
-    /// Id of its stream, and the tracer's number of that.
+    /// Id of its stream, and the number that the tracer gave to that stream.
     pub stream_id: u64,
     pub instance: Option<u64>,
     /// Number among the packets of its stream.
     pub sequence: Option<u64>,
 }
 
-/// Why the rest of an index is not used, and the offset in it.
+/// Why the rest of an index is not used, and the offset of the fault in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub offset: u64,
@@ -49,20 +49,20 @@ pub(crate) struct Index<R> {
     from: R,
     minor: u32,
     entry: Vec<u8>,
-    /// Offset in the index, after what was read.
+    /// Offset in the index after the last entry that was read.
     at: u64,
     before: Option<Indexed>,
     pub fault: Option<Fault>,
 }
 
-/// Where the index of a stream file is.
+/// Path of the index of a stream file.
 pub(crate) fn path_of(stream: &Path) -> Option<PathBuf> {
     let mut name = stream.file_name()?.to_os_string();
     name.push(".idx");
     Some(stream.parent()?.join("index").join(name))
 }
 
-/// The stream files that a folder's indices describe.
+/// Lists the stream files that a folder's indices describe.
 pub(crate) fn streams(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match std::fs::read_dir(folder.join("index")) {
         Err(error) if [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind()) => {
@@ -75,7 +75,7 @@ pub(crate) fn streams(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(names.iter().filter(is_index).filter_map(|name| Some(folder.join(name.file_stem()?))).collect())
 }
 
-/// Opens the index of a stream file; `None` where it has none.
+/// Opens the index of a stream file; `None` if it has none.
 pub(crate) fn open(stream: &Path) -> io::Result<Option<Index<BufReader<File>>>> {
     let Some(path) = path_of(stream) else { return Ok(None) };
     match regular::open(&path) {
@@ -84,13 +84,13 @@ pub(crate) fn open(stream: &Path) -> io::Result<Option<Index<BufReader<File>>>> 
     }
 }
 
-/// The first packet in the index of a stream file.
+/// Reads the first packet in the index of a stream file.
 pub(crate) fn first(stream: &Path) -> io::Result<Option<Indexed>> {
     open(stream)?.map_or(Ok(None), |mut index| index.next_packet())
 }
 
 impl<R: Read> Index<R> {
-    /// Of these bytes.
+    /// Reads an index from these bytes.
     pub fn new(mut from: R) -> io::Result<Index<R>> {
         let mut header = [0; HEADER];
         let length = read_up_to(&mut from, &mut header)?;
@@ -113,7 +113,7 @@ impl<R: Read> Index<R> {
         Ok(Index { from, minor, entry: vec![0; size], at: HEADER as u64, before: None, fault })
     }
 
-    /// The next packet.
+    /// Reads the next packet.
     pub fn next_packet(&mut self) -> io::Result<Option<Indexed>> {
         if self.fault.is_some() {
             return Ok(None);
@@ -168,7 +168,7 @@ impl<R: Read> Index<R> {
                 packet.begin, before.begin
             ));
         }
-        // Numbers may jump: packets that a tracer in overwrite mode has overwritten are not in the file.
+        // Numbers may jump: a file lacks the packets that a tracer in overwrite mode has overwritten.
         if let Some((number, before)) = packet.sequence.zip(before.sequence).filter(|(number, before)| number <= before)
         {
             return Err(format!("packet {number} behind packet {before}"));
@@ -207,7 +207,7 @@ mod tests {
         let first =
             Indexed { offset: 0, next: 4096, begin: 10, end: 20, stream_id: 5, instance: Some(3), sequence: Some(7) };
         let second = Indexed { offset: 4096, next: 8192, begin: 20, end: 31, sequence: Some(8), ..first };
-        // One was overwritten before it could be written.
+        // The tracer overwrote one packet before it was written to the file.
         let third = Indexed { offset: 8192, next: 8200, begin: 31, end: 31, sequence: Some(10), ..first };
         assert_eq!(read(&index(1, &ENTRIES)), (vec![first, second, third], None));
         let plain = [first, second, third].map(|of| Indexed { instance: None, sequence: None, ..of });

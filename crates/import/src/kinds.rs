@@ -1,10 +1,10 @@
-//! Which events are understood: their names and fields in a trace, and the payload that each becomes.
+//! Lists the events that are understood: their names and fields in a trace, and the payload that each becomes.
 //!
 //! Names and fields are those of ros2_tracing from Foxy to Rolling, and of lttng-modules for the kernel. A field that
-//! some release lacks is marked `or 0`, and is 0 then, as `events.h` says. CARET repeats the initialisation events
-//! under its own provider, so that they are in a trace that began after the nodes; of the fields that it adds,
-//! `init_timestamp` tells repetitions apart. Names that others use for the same are in [`EVENT_ALIASES`] and
-//! [`FIELD_ALIASES`].
+//! some release lacks is marked `or 0`, and is 0 then, as `events.h` defines. CARET repeats the initialisation events
+//! under its own provider, so that a trace that began after the nodes contains them; of the fields that it adds,
+//! `init_timestamp` distinguishes repetitions. [`EVENT_ALIASES`] and [`FIELD_ALIASES`] list the names that other
+//! tracers use for the same.
 
 use tacho_events::{number, Gid, Handle, Payload, Text};
 
@@ -24,9 +24,9 @@ pub(crate) struct Kind {
 pub(crate) struct Field {
     /// Name in the metadata, without the leading underscore.
     pub name: &'static str,
-    /// What it takes.
+    /// Words or texts of the payload that it fills.
     pub shape: Shape,
-    /// Whether an event without it is not understood.
+    /// Whether an event without this field is left out.
     pub required: bool,
 }
 
@@ -37,14 +37,14 @@ pub(crate) enum Shape {
     signed,
     unsigned,
     flag,
-    /// 16 bytes: two words. Up to Jazzy it has 24, of which the last 8 are 0.
+    /// 16 bytes: two words. Up to Jazzy the array has 24 bytes, of which the last 8 are 0.
     gid,
     text,
-    /// An array of handles; the payload is one of each, a record a pair.
+    /// An array of handles. The payload has one handle of each array; each pair makes a record.
     handles,
 }
 
-/// A payload as it stands in the event file.
+/// A payload in the form of the event file.
 #[derive(Debug)]
 pub(crate) struct Encoded {
     words: [u64; WORDS],
@@ -54,7 +54,7 @@ pub(crate) struct Encoded {
 }
 
 impl Encoded {
-    /// None yet.
+    /// No word or text yet.
     pub fn new() -> Encoded {
         Encoded { words: [0; WORDS], word_count: 0, texts: [Text::EMPTY; TEXTS], text_count: 0 }
     }
@@ -99,13 +99,13 @@ impl Encoded {
     }
 }
 
-/// Payload words that an event can have.
+/// Most payload words of an event.
 pub(crate) const WORDS: usize = 8;
-/// Texts that an event can have.
+/// Most texts of an event.
 pub(crate) const TEXTS: usize = 2;
 
 impl Kind {
-    /// The kind of an event by its name with provider; those of the kernel have none.
+    /// Looks up the kind of an event by its name with provider; names of the kernel's events have no provider.
     pub fn named(name: &str) -> Option<&'static Kind> {
         let own = EVENT_ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, own)| own);
         let (provider, name) = own.split_once(':').unwrap_or(("", own));
@@ -120,12 +120,12 @@ impl Kind {
         })
     }
 
-    /// Whether it is of the scheduler or an interrupt: of a CPU, not of a process.
+    /// Whether it is an event of the scheduler or an interrupt, which belongs to a CPU, not to a process.
     pub fn of_kernel(&self) -> bool {
         (number::kernel_events_lost..=number::softirq_exit).contains(&self.number)
     }
 
-    /// Whether CARET alone has it.
+    /// Whether only CARET writes it.
     fn of_caret(&self) -> bool {
         (number::callback_group_add_timer..=number::executor_entity_collector_to_executor).contains(&self.number)
     }
@@ -135,12 +135,12 @@ impl Kind {
         self.fields.iter().any(|f| f.shape == Shape::handles)
     }
 
-    /// Texts of its payload.
+    /// Number of texts of its payload.
     pub fn texts(&self) -> usize {
         self.fields.iter().filter(|f| f.shape == Shape::text).count()
     }
 
-    /// Words of its payload.
+    /// Number of words of its payload.
     pub fn words(&self) -> usize {
         let of = |field: &Field| match field.shape {
             Shape::text | Shape::handles => 0,
@@ -150,7 +150,7 @@ impl Kind {
         self.fields.iter().map(of).sum()
     }
 
-    /// Whether it says of an entity that it is there.
+    /// Whether it announces an entity that exists.
     pub fn repeated_by_caret(&self) -> bool {
         let repeated = matches!(
             self.number,
@@ -175,7 +175,7 @@ impl Kind {
         repeated || self.of_caret()
     }
 
-    /// Word or text of each field, in the order of `fields`.
+    /// The first word or text of each field, in the order of `fields`.
     pub fn places(&self) -> impl Iterator<Item = (&'static Field, u8)> + use<> {
         let (mut words, mut texts) = (0, 0);
         self.fields.iter().map(move |field| {
@@ -190,13 +190,13 @@ impl Kind {
     }
 }
 
-/// What payloads are made of: the words and texts of an event, one after the other.
+/// The words and texts of an event, one after the other; payloads are made of them.
 pub(crate) trait Words {
     fn word(&mut self) -> u64;
     fn text(&mut self) -> Text;
 }
 
-/// Words and texts that were read before.
+/// Words and texts that were read already.
 pub(crate) struct Listed<'a> {
     pub words: std::slice::Iter<'a, u64>,
     pub texts: std::slice::Iter<'a, Text>,
@@ -246,10 +246,10 @@ impl<W: Words> Fields<W> {
     }
 }
 
-/// Other names of events. The kernel tells of a wake-up when it is asked for, when it is done, and once for a new
-/// thread; soft interrupts had no prefix before lttng-modules 2.7. CARET ties the address of a message to its source
-/// timestamp where ros2_tracing has no timestamp yet (before Jazzy), and fires an event of its own in the place of
-/// rmw_publish. Cyclone DDS and Fast DDS with trace points of their own tell the stamp of what they write.
+/// Other names of events. The kernel reports a wake-up when it is requested, when it is done, and once for a new
+/// thread; soft interrupts had no prefix before lttng-modules 2.7. CARET links the address of a message to its source
+/// timestamp if ros2_tracing has no timestamp yet (before Jazzy), and fires an event of its own in place of
+/// rmw_publish. Cyclone DDS and Fast DDS with their own trace points report the stamp of what they write.
 const EVENT_ALIASES: [(&str, &str); 10] = [
     ("dds:write", "ros2:dds_write"),
     ("sched_waking", "sched_wakeup"),
@@ -258,13 +258,14 @@ const EVENT_ALIASES: [(&str, &str); 10] = [
     ("sched_wakeup_new", "sched_wakeup"),
     ("ros2_caret:dds_bind_addr_to_stamp", "ros2:rmw_publish"),
     ("ros2_caret:dds_write", "ros2:rmw_publish"),
-    // Of each release of rclcpp its own: groups are told of the executor, or of what collects them for it.
+    // Each release of rclcpp has its own: it reports the executor of a group, or the object that collects groups for
+    // the executor.
     ("ros2_caret:add_callback_group_static_executor", "ros2_caret:add_callback_group"),
     ("ros2_caret:callback_group_to_executor_entity_collector", "ros2_caret:add_callback_group"),
     ("ros2_caret:construct_static_executor", "ros2_caret:construct_executor"),
 ];
 
-/// Other names of fields: of CARET, and of link annotations before they were part of ros2_tracing.
+/// Other names of fields: those of CARET, and those of link annotations before ros2_tracing included them.
 const FIELD_ALIASES: [(&str, &str); 8] = [
     ("executor_addr", "owner"),
     ("entities_collector_addr", "owner"),
@@ -276,7 +277,7 @@ const FIELD_ALIASES: [(&str, &str); 8] = [
     ("pubs", "publisher_handles"),
 ];
 
-/// Whether a trace's field is the one that a kind calls `own`.
+/// Whether a trace's field is the field that a kind calls `own`.
 pub(crate) fn is_field(own: &str, name: &str) -> bool {
     own == name || FIELD_ALIASES.contains(&(name, own))
 }
@@ -290,7 +291,7 @@ macro_rules! required {
     };
 }
 
-/// Of a kind that a trace calls as the event file does, or otherwise.
+/// Whether a trace's event, under the event file's name or an alias, is of this kind.
 macro_rules! number {
     ($name:ident) => {
         number::$name
@@ -310,8 +311,8 @@ macro_rules! kinds {
             fields: &[$(Field { name: stringify!($ctf), shape: Shape::$shape, required: required!($($or)?) }),*],
         }),*];
 
-        /// Writes the payload of an event of the kind `number`, in place: it is too large to be handed about. False:
-        /// there is no such kind.
+        /// Writes the payload of an event of the kind `number` in place, because it is too large to be copied around.
+        /// Returns false if there is no such kind.
         #[inline(always)]
         pub(crate) fn payload(number: u16, words: impl Words, into: &mut Payload) -> bool {
             let mut _fields = Fields(words);
@@ -322,12 +323,12 @@ macro_rules! kinds {
             true
         }
 
-        /// Words and texts of a payload that [`payload`] made.
+        /// Splits a payload that [`payload`] made into its words and texts.
         pub(crate) fn encode(payload: &Payload, into: &mut Encoded) {
             (into.word_count, into.text_count) = (0, 0);
             match *payload {
                 $(Payload::$Kind { $($field),* } => { $(into.$shape($field);)* })*
-                // Those of our own nodes and recorder: no trace has them.
+                // Only our own nodes and recorder write these; no trace has them.
                 _ => {}
             }
         }

@@ -1,8 +1,8 @@
-//! Declarations into what decoding needs: for every event class where each wanted field stands.
+//! Compiles declarations into what decoding needs: the place of each wanted field in every event class.
 //!
-//! An event whose fields all stand at whole bytes becomes a [`Plan`]: segments of fixed length, in each a list of
-//! loads, with a string between two segments. All that LTTng writes on x86-64 for ROS 2 is so. Any other layout is
-//! walked field by field.
+//! If all fields of an event begin and end at whole bytes, it becomes a [`Plan`]: segments of fixed length, each with a
+//! list of loads, with a string between two segments. All events that LTTng writes on x86-64 for ROS 2 are of this
+//! form. Any other layout is walked field by field.
 
 use crate::kinds::Kind;
 use crate::tsdl::{self, ByteOrder, Description, Enumeration, Type};
@@ -21,17 +21,17 @@ use sinks::{event_context_sink, event_header_sink, packet_context_sink, packet_h
 use sinks::{payload_place, payload_sink};
 pub(crate) use usual::{Place, Usual, SEEN};
 
-/// Words of what was read: the payload's first, then the ones below.
+/// Indices of the words that were read: the payload's first, then the ones below.
 pub(crate) mod word {
-    /// When an entity came to be that CARET tells of, which may be long before; no payload with it has as many words.
-    /// 0: not said.
+    /// When the entity that CARET reports was created, which may be long before; no payload with this word fills all
+    /// the others. 0 if it is not in the event.
     pub const SINCE: u8 = 7;
     pub const PID: u8 = 8;
     pub const TID: u8 = 9;
     pub const PID_NAMESPACE: u8 = 10;
     pub const EVENT_ID: u8 = 11;
     pub const TIME: u8 = 12;
-    /// How many bits of the time are written.
+    /// How many bits of the time the tracer writes.
     pub const TIME_BITS: u8 = 13;
     pub const MAGIC: u8 = 14;
     pub const STREAM_ID: u8 = 15;
@@ -44,7 +44,7 @@ pub(crate) mod word {
     pub const DISCARDED: u8 = 22;
     pub const DISCARDED_BITS: u8 = 23;
     pub const CPU: u8 = 24;
-    /// Room for all of them; a power of two.
+    /// Number of words, rounded up to a power of two.
     pub const ROOM: usize = 32;
 }
 
@@ -55,17 +55,17 @@ pub(crate) mod span {
     pub const COUNT: usize = 4;
 }
 
-/// What becomes of a field.
+/// The destination of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sink {
     Nowhere,
     Word(u8),
-    /// First 16 bytes into two words.
+    /// First 16 bytes, as two words.
     Gid(u8),
     Span(u8),
 }
 
-/// A type ready to be walked.
+/// A type compiled for walking.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Node {
     Integer(Bits),
@@ -93,7 +93,7 @@ pub(crate) enum Node {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
     Fixed(u64),
-    /// In a slot read before.
+    /// The length is in a slot that was read before.
     Slot(u32),
 }
 
@@ -104,12 +104,12 @@ pub(crate) struct Bits {
     pub align: u32,
     pub signed: bool,
     pub big: bool,
-    /// Where its value is kept for tags and lengths.
+    /// Slot that keeps its value for tags and lengths.
     pub slot: u32,
     pub sink: Sink,
 }
 
-/// A trace ready to be decoded.
+/// A trace compiled for decoding.
 #[derive(Debug, Default)]
 pub(crate) struct TraceLayout {
     pub big: bool,
@@ -120,36 +120,36 @@ pub(crate) struct TraceLayout {
     pub slots: usize,
 }
 
-/// A stream ready to be decoded.
+/// A stream compiled for decoding.
 #[derive(Debug)]
 pub(crate) struct StreamLayout {
     pub id: u64,
     pub packet_context: Option<Node>,
     pub event_header: Header,
-    /// Of each event, in bits.
+    /// Alignment of each event, in bits.
     pub event_align: u32,
-    /// Index into [`Description::clocks`] of the clock that its times are of.
+    /// Index into [`Description::clocks`] of the clock that its times refer to.
     pub clock: usize,
     classes: Vec<Option<EventClass>>,
-    /// Beside `classes`: those of the usual form.
+    /// Events of the usual form, in addition to `classes`.
     usual: Vec<Option<Usual>>,
     rare: HashMap<u64, EventClass>,
 }
 
-/// An event ready to be decoded.
+/// An event class compiled for decoding.
 #[derive(Debug)]
 pub(crate) struct EventClass {
-    /// `None`: it is stepped over.
+    /// Its kind; `None` if reading skips it.
     pub kind: Option<&'static Kind>,
     pub body: Body,
-    /// Texts of its payload.
+    /// Number of texts of its payload.
     pub texts: usize,
-    /// Words of its payload.
+    /// Number of words of its payload.
     pub words: usize,
-    /// Whether it says of an entity that it is there, and whether it is CARET who says so.
+    /// Whether it announces an entity that exists, and whether CARET wrote it.
     pub initialises: bool,
     pub by_caret: bool,
-    /// What its kind says, where it has one: asked for each event.
+    /// Properties of its kind, if it has one, stored here because reading asks for them at each event.
     pub of_kernel: bool,
     pub of_pairs: bool,
     /// Contexts that its events carry.
@@ -161,13 +161,13 @@ pub(crate) struct EventClass {
 /// An event class of some trace, for counting.
 #[derive(Debug)]
 pub(crate) struct ClassName {
-    /// With its provider.
+    /// Its name, with its provider.
     pub name: Arc<str>,
-    /// Whether it is one of ROS whose name or layout is not known.
+    /// Whether it is an event of ROS whose name or layout is unknown.
     pub unknown: bool,
 }
 
-/// Whose an event is, as far as it says so.
+/// Process and thread of an event, as far as the event contains them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Contexts {
     pub pid: bool,
@@ -195,7 +195,7 @@ pub(crate) enum Body {
     Walk(Vec<Node>),
 }
 
-/// A declaration that cannot be used, and why.
+/// A declaration that cannot be used, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub name: &'static str,
@@ -206,12 +206,12 @@ pub(crate) struct Fault {
 const CLASSES_BY_INDEX: u64 = 4096;
 
 impl StreamLayout {
-    /// Whether any of its events is understood, and of a process.
+    /// Whether any of its events is understood and belongs to a process.
     pub fn is_of_processes(&self) -> bool {
         self.classes().any(|class| class.kind.is_some_and(|kind| !kind.of_kernel()))
     }
 
-    /// Whether it holds events of processes that do not say their thread, or their process if the trace is not
+    /// Whether it holds events of processes without their thread, or without their process if the trace is not
     /// `of_one`.
     pub fn lacks_contexts(&self, of_one: bool) -> bool {
         let own = |class: &&EventClass| class.kind.is_some() && !class.of_kernel;
@@ -240,7 +240,7 @@ impl StreamLayout {
         }
     }
 
-    /// How an event with a short header is read, if it is of the usual form.
+    /// How to read an event with a short header, if it is of the usual form.
     #[inline(always)]
     pub fn usual(&self, id: u64) -> Option<&Usual> {
         self.usual.get(id as usize)?.as_ref()
@@ -248,7 +248,7 @@ impl StreamLayout {
 }
 
 impl TraceLayout {
-    /// Compiles a description. `names` gets the name of each event class.
+    /// Compiles a description and appends the name of each event class to `names`.
     pub fn new(description: &Description, names: &mut Vec<ClassName>) -> (TraceLayout, Vec<Fault>) {
         let mut faults = Vec::new();
         let big = description.order == ByteOrder::Big;
@@ -288,7 +288,7 @@ impl TraceLayout {
             layout.slots = layout.slots.max(compiler.slots());
             let events = || description.events.iter().filter(|event| description.carries(stream, event));
             for event in events() {
-                // A header without a number is of the only class that there is.
+                // A header without a number belongs to the only class of the stream.
                 let id = if has_id || events().count() > 1 { event.id } else { 0 };
                 let mut compiler = compiler.clone();
                 let known = Kind::named(&event.name);
@@ -315,10 +315,8 @@ impl TraceLayout {
                 let kind = kind.filter(|kind| match missing(kind, &nodes) {
                     None => true,
                     Some(field) => {
-                        let text = format!(
-                            "{}: no field {field} of the type expected; its events are stepped over",
-                            event.name
-                        );
+                        let text =
+                            format!("{}: no field {field} of the type expected; its events are skipped", event.name);
                         faults.push(Fault { name: "event-lacks-field", text });
                         unknown = !kind.of_kernel();
                         false
@@ -334,7 +332,7 @@ impl TraceLayout {
                     .map(|(_, place)| place)
                     .chain(never_since.then_some(word::SINCE))
                     .collect();
-                // Behind bits it begins at the next byte, if it must begin at one.
+                // After bits, it begins at the next byte if it must begin at a byte.
                 let begins_at_byte = nodes.first().is_none_or(|first| first.align() == 8);
                 let is_of_bytes = of_stream.event_header.is_of_bytes() || begins_at_byte;
                 let plan = Plan::new(&nodes, &absent).filter(|_| is_of_bytes);
@@ -379,7 +377,7 @@ impl StreamLayout {
     }
 }
 
-/// Whether another event of the trace says the same, and more.
+/// Whether another event of the trace contains the same and more.
 fn superseded(description: &Description, name: &str) -> bool {
     const BOUND: &str = "ros2_caret:dds_bind_addr_to_stamp";
     const WRITTEN: &str = "ros2_caret:dds_write";
@@ -389,10 +387,10 @@ fn superseded(description: &Description, name: &str) -> bool {
     let has_stamp = |of: &Type| matches!(of, Type::Structure(of) if of.fields.iter().any(is_stamp));
     let stamped = |name: &str| described(name).and_then(|event| event.fields.as_ref()).is_some_and(has_stamp);
     match name {
-        // Who wakes whom stands in sched_waking; sched_wakeup may come from the CPU of the thread that is woken.
+        // sched_waking contains the waking thread; sched_wakeup may come from the CPU of the thread that is woken.
         "sched_wakeup" => described("sched_waking").is_some(),
         PUBLISHED => described(BOUND).is_some() && !stamped(PUBLISHED),
-        // CARET swallows rmw_publish and fires this in its place, from Jazzy on with all that rmw_publish says.
+        // CARET suppresses rmw_publish and fires this in its place, from Jazzy on with all of its fields.
         WRITTEN => !stamped(WRITTEN),
         BOUND => stamped(PUBLISHED) || stamped(WRITTEN),
         _ => false,
@@ -415,7 +413,7 @@ fn described(
     }
 }
 
-/// The first required field of a kind that its event does not have.
+/// Finds the first required field of a kind that its event does not have.
 fn missing(kind: &'static Kind, nodes: &[Node]) -> Option<&'static str> {
     let absent = |field: &crate::kinds::Field, place| {
         let sink = payload_place(field.shape, place);
@@ -455,7 +453,7 @@ impl Node {
     }
 }
 
-/// Names of an enumeration that a variant's options are chosen by.
+/// Finds the names of an enumeration that selects a variant's options.
 fn choices(of: &Enumeration, options: &[Arc<str>]) -> Vec<(i128, i128, usize)> {
     let strip = |name: &str| name.strip_prefix('_').unwrap_or(name).to_string();
     let index = |label: &str| {

@@ -1,4 +1,4 @@
-//! Reads CTF traces into events, and bags for what they say about time.
+//! Reads CTF traces into events, and the times in bags.
 //!
 //! [`Reader`] reads LTTng traces (CTF 1.8) of ros2_tracing and CARET and returns the events of [`tacho_events`] in
 //! order of time. Its memory does not grow with the trace. It decodes packets and metadata from bytes without I/O and

@@ -1,4 +1,4 @@
-//! The metadata stream: packets (or plain text) in, declarations out. CTF 1.8, section 7.1.
+//! Reads the metadata stream, packets or plain text, into declarations. CTF 1.8, section 7.1.
 
 use crate::tsdl::{self, Description};
 
@@ -6,22 +6,22 @@ const MAGIC: u32 = 0x75d1_1d57;
 /// magic, uuid, checksum, content size, packet size, compression, encryption, checksum scheme, major, minor.
 const HEADER_SIZE: usize = 37;
 
-/// Words that plain metadata may begin with.
+/// Words at which plain metadata may begin.
 const BLOCKS: [&str; 10] =
     ["trace", "stream", "event", "clock", "env", "callsite", "typealias", "typedef", "struct", "enum"];
 
-/// Something wrong with the metadata.
+/// A fault of the metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Name of the problem.
     pub name: &'static str,
     /// Byte offset in the file.
     pub offset: u64,
-    /// Found and expected.
+    /// What was found, and what was expected.
     pub text: String,
 }
 
-/// Reads a metadata file as far as it goes.
+/// Reads a metadata file up to its end or its first fault.
 pub fn read(bytes: &[u8]) -> (Description, Vec<Fault>) {
     let mut faults = Vec::new();
     let parts = if is_plain(bytes) { vec![(0, bytes)] } else { packets(bytes, &mut faults) };
@@ -61,7 +61,7 @@ pub fn read(bytes: &[u8]) -> (Description, Vec<Fault>) {
     (description, faults)
 }
 
-/// Whether it is text and no packets. The signature that text begins with may be missing.
+/// Whether it is text instead of packets. The signature at the beginning of a text may be missing.
 fn is_plain(bytes: &[u8]) -> bool {
     let text = bytes.trim_ascii_start();
     let ends = |rest: &[u8]| rest.first().is_none_or(|next| !next.is_ascii_alphanumeric());

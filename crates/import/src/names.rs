@@ -1,14 +1,14 @@
-//! Texts that come again and again: names and symbols, found without hashing them the safe and slow way.
+//! Finds texts that recur, names and symbols, without the cost of hashing them safely.
 
 use tacho_events::{Text, Texts};
 
-/// Remembers which number a text had; a power of two.
+/// How many recent texts it remembers; a power of two.
 const PLACES: usize = 1024;
 
-/// A table of texts, and the ones met last.
+/// A table of texts, and the ones that occurred last.
 pub(crate) struct Names {
     pub texts: Texts,
-    /// By a hash that whoever writes a trace can make collide: then it is as slow as without.
+    /// Indexed by a hash for which a trace's author can construct collisions; reading is then as slow as without it.
     recent: Box<[Text]>,
 }
 
@@ -19,7 +19,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// The number of a text; bytes that are no UTF-8 are replaced.
+    /// Returns the number of a text; replaces bytes that are no UTF-8.
     pub fn intern(&mut self, bytes: &[u8]) -> Text {
         let place = &mut self.recent[hash(bytes) as usize % PLACES];
         if self.texts.get(*place).as_bytes() != bytes {

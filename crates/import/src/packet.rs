@@ -6,7 +6,7 @@ use crate::layout::{span, word, TraceLayout};
 /// First bytes of a packet.
 pub(crate) const MAGIC: u32 = 0xc1fc_1fc1;
 
-/// What a packet says about itself. Sizes are in bits.
+/// The header and context of a packet. Sizes are in bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Packet {
     /// Index into [`TraceLayout::streams`], and the id there.

@@ -1,7 +1,7 @@
-//! All events of one or more traces, in the order of time.
+//! Reads all events of one or more traces in the order of time.
 //!
-//! A trace has a stream for each CPU and channel, in order in itself; the streams are merged through a heap, as those
-//! of an event file are. Memory holds a window of each stream, whatever the traces' size.
+//! A trace has a stream for each CPU and channel, each in order; a heap merges the streams, as for event files. Memory
+//! holds a window of each stream, whatever the traces' size.
 
 use crate::described::{say_missing_contexts, trace};
 use crate::find;
@@ -22,18 +22,18 @@ use std::sync::Arc;
 use tacho_events::run::TraceSource;
 use tacho_events::{Duration, Event, Problems, ProcessFacts, Progress, Texts, Time};
 
-/// Why traces could not be read at all. Damage inside them is no error: see [`Reader::problems`].
+/// Why no trace could be read at all. Damage inside traces is no error: see [`Reader::problems`].
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A folder or file cannot be read.
     #[error("{path}: {source}")]
     Io {
-        /// What was read.
+        /// The path that was read.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A file, of which it is not known what it is.
+    /// A file that is neither a trace nor a bag.
     #[error(
         "{0}: a file that is neither a trace's \"metadata\" nor of a bag (.mcap, .db3); expected the folder of an \
          LTTng trace, or any above it"
@@ -45,16 +45,16 @@ pub enum Error {
          trace (CTF 1.8), a bag in MCAP or SQLite files, or run directories of tacho record"
     )]
     NoTrace(PathBuf),
-    /// Where the events are to be written, there are some.
+    /// The folder for the events already holds some.
     #[error("{0}: holds event files already; expected a new run directory")]
     Taken(PathBuf),
-    /// A bag that is stored otherwise.
+    /// A bag in a format that is not read.
     #[error(
         "{0}: expected a bag in MCAP or SQLite files; `mcap convert` makes one of ROS 1 bags, `zstd -d` of files that \
          were compressed as a whole"
     )]
     OtherBag(PathBuf),
-    /// What has the name of a file of a bag is none.
+    /// A file has the name of a bag's file but another content.
     #[error(
         "{0}: does not begin as an MCAP file does (\"\\x89MCAP0\\r\\n\"), nor, with the name .db3, as one of SQLite \
          (\"SQLite format 3\")"
@@ -63,22 +63,22 @@ pub enum Error {
     /// Files of a bag in two formats.
     #[error("{0} and {1}: the files of one bag are all MCAP or all SQLite; expected one of the two")]
     TwoFormats(PathBuf, PathBuf),
-    /// A bag and something else are to be one run.
+    /// A bag and something else should become one run.
     #[error("{0}: no bag, beside one; expected traces alone, or the files of one bag")]
     BagAndOther(PathBuf),
-    /// There is a trace, but what it consists of cannot be told.
+    /// There is a trace, but its metadata does not describe its content.
     #[error("no trace could be read: {0}")]
     NoLayout(String),
 }
 
-/// Reads the events of traces in the order of time; its methods are those of [`tacho_events::Reader`], but for
-/// [`Reader::processes`], which become known as they are met.
+/// Reads the events of traces in the order of time. Its methods are those of [`tacho_events::Reader`], except that
+/// [`Reader::processes`] grows while reading meets further processes.
 pub struct Reader {
     traces: Vec<Trace>,
     streams: Vec<Stream>,
     stream_names: Vec<PathBuf>,
     heap: BinaryHeap<Reverse<(Time, u32)>>,
-    /// Stream that is being read, and the heap's first entry, which it must not overtake.
+    /// The stream that is being read, and the heap's first entry, which it must not overtake.
     current: u32,
     until: (Time, u32),
     shared: Shared,
@@ -93,7 +93,7 @@ const NONE: u32 = u32::MAX;
 /// Events between two reports of the progress.
 pub(crate) const PROGRESS_EVERY: u64 = 1 << 16;
 
-/// Most clocks of one trace that are told apart.
+/// Most clocks of one trace that are distinguished.
 const CLOCKS_MAX: usize = 64;
 
 /// Unit of [`Progress::chunks`].
@@ -127,7 +127,7 @@ impl Reader {
         opening.finish()
     }
 
-    /// Opens a trace whose metadata and streams are in memory; nothing is read from a file system.
+    /// Opens a trace whose metadata and streams are in memory; it reads no file.
     pub fn of_bytes(metadata: &[u8], streams: &[&[u8]]) -> Result<Reader, Error> {
         let mut opening = Opening::default();
         let named = streams
@@ -138,7 +138,7 @@ impl Reader {
         opening.finish()
     }
 
-    /// The next event in the order of time.
+    /// Returns the next event in the order of time.
     #[inline]
     pub fn next_event(&mut self) -> Option<Event> {
         let stream = self.turn()?;
@@ -146,8 +146,8 @@ impl Reader {
         self.streams.get_mut(stream)?.take().copied()
     }
 
-    /// Hands every event that is left to `on_event`, with the processes met so far, and the progress to `on_progress`
-    /// now and then.
+    /// Passes every remaining event to `on_event`, with the processes met so far, and the progress to `on_progress` now
+    /// and then.
     pub fn for_each(
         &mut self,
         mut on_event: impl FnMut(&Event, &Texts, &[ProcessFacts]),
@@ -164,7 +164,7 @@ impl Reader {
         on_progress(self.progress());
     }
 
-    /// The next events in the order of time, as many as are at hand, with the texts and processes met so far.
+    /// Returns the next events in the order of time, as many as are in memory, with the texts and processes met so far.
     #[inline(always)]
     pub(crate) fn next_events(&mut self) -> Option<(&[Event], &Texts, &[ProcessFacts])> {
         let stream = self.turn()?;
@@ -173,10 +173,10 @@ impl Reader {
         Some((events, &self.shared.names.texts, &self.shared.registry.processes))
     }
 
-    /// The stream whose event is next.
+    /// The stream that has the next event.
     #[inline(always)]
     fn turn(&mut self) -> Option<usize> {
-        // A stream is read on until another one's turn comes: most events need no move in the heap.
+        // A stream is read until another one has an earlier event, so most events need no move in the heap.
         loop {
             let current = self.current;
             let time = match self.streams.get_mut(current as usize) {
@@ -208,8 +208,8 @@ impl Reader {
         }
     }
 
-    /// Processes met so far; that of an event is always among them. A process's name may still change until all is
-    /// read.
+    /// Processes met so far; they always include the process of the current event. A process's name may still change
+    /// until all is read.
     pub fn processes(&self) -> &[ProcessFacts] {
         &self.shared.registry.processes
     }
@@ -224,12 +224,12 @@ impl Reader {
         &self.shared.names.texts
     }
 
-    /// Damage met so far; complete once the last event was read.
+    /// Damage found so far; complete after the last event.
     pub fn problems(&self) -> &Problems {
         &self.shared.problems
     }
 
-    /// Where events are lacking, as met so far; complete once the last event was read.
+    /// Gaps found so far; complete after the last event.
     pub fn gaps(&self) -> &[Gap] {
         &self.shared.gaps.found
     }
@@ -239,30 +239,30 @@ impl Reader {
         &self.stream_names
     }
 
-    /// Whether a stream that [`Gap::stream`] names holds events of processes, and not the kernel's alone.
+    /// Whether a stream that [`Gap::stream`] names holds events of processes, not only of the kernel.
     pub fn is_of_processes(&self, stream: usize) -> bool {
         let traces = self.streams.get(stream).into_iter().flat_map(|stream| stream.traces());
         traces.filter_map(|trace| self.traces.get(trace)).any(|trace| {
             let streams = &trace.layout.streams;
-            // What cut metadata does not describe may have been theirs.
+            // Events that damaged metadata does not describe may have belonged to processes.
             streams.iter().any(|of| of.is_of_processes())
                 || !trace.described && !streams.iter().any(|of| of.is_of_kernel())
         })
     }
 
-    /// Boot whose clock tells the times of a stream that [`Gap::stream`] names.
+    /// Boot whose clock a stream's times refer to, for a stream that [`Gap::stream`] names.
     pub fn boot_id(&self, stream: usize) -> Option<&str> {
         let trace = self.streams.get(stream)?.traces().next()?;
         Some(&self.traces.get(trace)?.host.boot_id)
     }
 
-    /// Events stepped over so far because nothing understands them (those of the kernel, of other providers), by name.
-    /// Those of CARET that repeat one of ros2_tracing count here too.
+    /// Counts of the events that were skipped so far because no kind matches them (events of the kernel, of other
+    /// providers), by name. Events of CARET that repeat one of ros2_tracing count here too.
     pub fn skipped(&self) -> BTreeMap<&str, u64> {
         self.stepped_over(|_| true)
     }
 
-    /// Those of them that are of ROS, and whose name or layout is not known.
+    /// Counts of those skipped events of ROS whose name or layout is unknown.
     pub fn unknown(&self) -> BTreeMap<&str, u64> {
         self.stepped_over(|class| class.unknown)
     }
@@ -281,10 +281,10 @@ impl Reader {
         self.bytes_total
     }
 
-    /// How far reading is; chunks are 32 KiB of stream files.
+    /// How far reading is, in chunks of 32 KiB of the stream files.
     pub fn progress(&self) -> Progress {
         let units = |bytes: u64| bytes.div_ceil(PROGRESS_UNIT);
-        // Bytes behind a damaged packet may be counted twice.
+        // Bytes after a damaged packet may count twice.
         Progress {
             chunks: units(self.shared.bytes.min(self.bytes_total)),
             chunks_total: units(self.bytes_total),
@@ -292,16 +292,16 @@ impl Reader {
         }
     }
 
-    /// Wall time minus the time of events: of the first host, whose clock all times are of.
+    /// Wall time minus the time of events, of the first host, whose clock is the clock of all times.
     pub fn realtime_offset_ns(&self) -> i64 {
         self.traces.first().map_or(0, |t| t.host.offset_ns)
     }
 
-    /// The traces as they say of themselves, those of one host and tracer once.
+    /// The traces as their metadata describes them, one entry for each host and tracer.
     pub fn traces(&self) -> Vec<TraceSource> {
         let mut found: Vec<TraceSource> = Vec::new();
         for source in self.traces.iter().map(|trace| &trace.source) {
-            // Each trace of a boot has a reading of its clocks: the offset of the first is told.
+            // Each trace of a boot has a reading of its clocks; the offset of the first one counts.
             let of_first = TraceSource { realtime_offset_ns: None, ..source.clone() };
             if !found.iter().any(|known| TraceSource { realtime_offset_ns: None, ..known.clone() } == of_first) {
                 found.push(source.clone());
@@ -310,8 +310,8 @@ impl Reader {
         found
     }
 
-    /// Hosts (boots) that the traces are of. With more than one, times are related by their wall clocks, whose error no
-    /// trace tells.
+    /// Hosts (boots) of the traces. If there is more than one, their wall clocks relate their times, with an error that
+    /// no trace contains.
     pub fn hosts(&self) -> usize {
         self.traces.iter().map(|t| t.host_index as usize + 1).max().unwrap_or(0)
     }
@@ -333,7 +333,7 @@ struct Opening {
     files: BTreeMap<Key, Vec<Opened>>,
 }
 
-/// A stream file, and what its first packet says of itself: when it begins, and the how manieth of its stream it is.
+/// A stream file with the facts of its first packet: when it begins, and its number within its stream.
 struct Opened {
     begin: u64,
     sequence: Option<u64>,
@@ -342,7 +342,7 @@ struct Opened {
 }
 
 impl Opening {
-    /// Adds a trace by its metadata, and the files beside that.
+    /// Adds a trace from its metadata, and the files beside it.
     fn add_trace(&mut self, path: PathBuf, metadata: &[u8], streams: Vec<(PathBuf, Bytes)>) -> Result<(), Error> {
         let problems = &mut self.shared.problems;
         let (description, faults) = metadata::read(metadata);
@@ -365,14 +365,14 @@ impl Opening {
         clocks.dedup();
         clocks.truncate(CLOCKS_MAX);
         let index = self.traces.len();
-        // One for each clock: times are of the clock that a stream names.
+        // One entry for each clock, because times refer to the clock that a stream names.
         for clock in if clocks.is_empty() { vec![0] } else { clocks } {
             let trace = trace(&path, &layout, &description, clock, &mut self.hosts, problems);
             self.traces.push(Trace { described, ..trace });
         }
         say_missing_contexts(&path, &self.traces[index], problems);
         for (path, bytes) in streams {
-            // A file that cannot be read is said where its packets would come.
+            // A file that cannot be read is reported at the place of its packets.
             let opened = Window::open(&path, &bytes, usize::MAX);
             let length = opened.as_ref().map_or(0, Window::length);
             let is_empty = opened.is_ok() && length == 0;
@@ -388,15 +388,15 @@ impl Opening {
             }) {
                 Some(known) => known,
                 None => match index::first(&path) {
-                    // LTTng makes a file for every CPU, and leaves those empty on which nothing ran: then its index is
-                    // empty, too.
+                    // LTTng makes a file for every CPU. The file of a CPU on which nothing ran stays empty, and so does
+                    // its index.
                     Ok(None) if is_empty => continue,
                     Ok(Some(packet)) => (
                         Some(packet.begin),
                         packet.sequence,
                         packet.instance.map(|instance| (packet.stream_id, instance)),
                     ),
-                    // What is wrong with the index is said where the file ends.
+                    // Faults of the index are reported at the end of the file.
                     Ok(None) | Err(_) => (None, None, None),
                 },
             };
@@ -423,7 +423,7 @@ impl Opening {
         let (mut streams, mut stream_names, mut uuids) = (Vec::new(), Vec::new(), Vec::new());
         let mut late = Vec::new();
         for (key, mut of_stream) in self.files {
-            // Of copies the longest first: what it has, no other one lacks.
+            // The longest copy comes first: it has everything that another copy has.
             of_stream.sort_by(|a, b| (a.begin, b.bytes, &a.file.path).cmp(&(b.begin, a.bytes, &b.file.path)));
             if of_stream[0].sequence.is_some_and(|sequence| sequence > 0) {
                 late.push((streams.len(), self.traces[of_stream[0].file.trace].time(of_stream[0].begin)));
@@ -461,8 +461,8 @@ impl Opening {
     }
 }
 
-/// What makes files one stream: the trace's uuid and the tracer's number for it. Rotated and split traces have it in
-/// many files.
+/// What identifies the files of one stream: the trace's uuid and the tracer's number of the stream. Rotated and split
+/// traces have one stream in many files.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     uuid: [u8; 16],

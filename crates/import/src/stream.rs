@@ -1,4 +1,4 @@
-//! One stream: the packets of a CPU and channel, file after file, and the events in them.
+//! Reads one stream: the packets of a CPU and channel, file after file, and the events in them.
 
 use crate::decode::{aligned, Captured, Input};
 use crate::kernel::Kernel;
@@ -31,7 +31,7 @@ pub(crate) struct StreamFile {
     pub trace: usize,
 }
 
-/// Where reading of a stream stands.
+/// How far reading of a stream is.
 pub(crate) struct Stream {
     index: usize,
     together: usize,
@@ -41,34 +41,34 @@ pub(crate) struct Stream {
     /// Offset of the next packet in the file.
     next_packet: u64,
     packet: Option<Open>,
-    /// Where the last packet that was opened in the file began.
+    /// Offset of the last packet that was opened in the file.
     opened: Option<u64>,
-    /// Of the packet before, in this or the file before.
+    /// Counters of the packet before, in this or the previous file.
     before: Option<Before>,
-    /// Whether what follows the last packet that was opened in the file was read before, too.
+    /// Whether the bytes after the last opened packet of the file were read before, too.
     next_is_again: bool,
     unread: Option<Unread>,
     captured: Captured,
     threads: Threads,
     kernel: Kernel,
-    /// Records that belong to events read already: an event may make several.
+    /// Further records of events that were read already, because an event may make several.
     more: VecDeque<Event>,
     time: Time,
-    /// Events that were read, how many, and how many of them were taken.
+    /// Events that were read, how many there are, and how many of them were passed on.
     ready: Box<[Event; AT_A_TIME]>,
     count: usize,
     taken: usize,
 }
 
-/// LTTng loses events once the next packet is not free: those that no longer fit the one before, until the switch to
-/// the next. So they lie among the last events of the packet that counts them: in these bits, which is more than any
-/// event of the kernel takes.
+/// LTTng loses events as long as the next packet is not free: the events that no longer fit into the previous packet,
+/// until the switch to the next. Hence they lie among the last events of the packet that counts them, within these
+/// bits, which exceed any event of the kernel.
 const NEARLY_FULL: u64 = 8 * 4096;
 
-/// Events read at a time: few enough to stay in the nearest cache.
+/// Events that are read at a time: few enough to stay in the fastest cache.
 const AT_A_TIME: usize = 256;
 
-/// What stands where no event was read yet.
+/// Content of a place into which no event was read yet.
 const NO_EVENT: Event = Event {
     time: Time::from_monotonic_ns(i64::MIN),
     process: ProcessIndex(0),
@@ -78,7 +78,7 @@ const NO_EVENT: Event = Event {
 };
 
 impl Stream {
-    /// Stream `index` of `together` that are read at once.
+    /// Makes stream `index` of `together` that are open at once.
     pub fn new(index: usize, together: usize, files: Vec<StreamFile>, slots: usize) -> Self {
         Stream {
             index,
@@ -103,17 +103,17 @@ impl Stream {
         }
     }
 
-    /// Indices of the traces that its files are of.
+    /// Indices of the traces that its files belong to.
     pub fn traces(&self) -> impl Iterator<Item = usize> + '_ {
         self.files.iter().map(|file| file.trace)
     }
 
-    /// Takes its events that were read already and lie before `until`; `own` is its place among events of one time.
+    /// Passes on its events that were read already and lie before `until`; `own` is its rank among events of one time.
     #[inline(always)]
     pub fn take_before(&mut self, until: (Time, u32), own: u32) -> &[Event] {
         let ready = &self.ready[self.taken..self.count];
         let count = match ready.last() {
-            // Mostly few: streams of two CPUs take turns.
+            // Mostly few events, because the streams of two CPUs alternate.
             Some(last) if (last.time, own) >= until => {
                 ready.iter().take_while(|event| (event.time, own) < until).count()
             }
@@ -123,20 +123,20 @@ impl Stream {
         &ready[..count]
     }
 
-    /// Time of its next event, if it was read already.
+    /// Time of its next event, if that was read already.
     #[inline(always)]
     pub fn next_time(&self) -> Option<Time> {
         self.ready[..self.count].get(self.taken).map(|event| event.time)
     }
 
-    /// Its next event, if it was read already.
+    /// Its next event, if that was read already.
     #[inline(always)]
     pub fn take(&mut self) -> Option<&Event> {
         self.taken += 1;
         self.ready[..self.count].get(self.taken - 1)
     }
 
-    /// Reads the next events that are understood; false at the end of all.
+    /// Reads the next events that are understood; returns false at the end of the stream.
     #[inline(never)]
     pub fn read(&mut self, traces: &[Trace], shared: &mut Shared) -> bool {
         (self.count, self.taken) = (0, 0);
@@ -151,7 +151,7 @@ impl Stream {
         }
     }
 
-    /// Reads on in the open packet: up to its end, the end of what is in memory, damage, or as many events as are read
+    /// Reads on in the open packet up to its end, the end of the window, damage, or the number of events that are read
     /// at a time.
     fn read_packet(&mut self, traces: &[Trace], shared: &mut Shared) {
         let (Some(packet), Some((window, file))) = (&mut self.packet, &self.file) else { return };

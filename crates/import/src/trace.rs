@@ -1,4 +1,4 @@
-//! A trace as its streams see it.
+//! A trace from the viewpoint of its streams.
 
 use crate::layout::TraceLayout;
 use crate::process::Host;
@@ -7,22 +7,22 @@ use std::sync::Arc;
 use tacho_events::run::TraceSource;
 use tacho_events::Time;
 
-/// What the metadata says of all events of one clock.
+/// Facts that hold for all events of one clock.
 pub(crate) struct Trace {
     pub folder: PathBuf,
     pub layout: Arc<TraceLayout>,
-    /// Index of the clock that its times are of.
+    /// Index of the clock that its times refer to.
     pub clock: usize,
-    /// Whether its metadata could be read whole.
+    /// Whether its metadata was read completely.
     pub described: bool,
     pub host: Host,
     pub host_index: u32,
-    /// What it says of itself.
+    /// Its own description.
     pub source: TraceSource,
     pub frequency_hz: u64,
-    /// Added to the ns of its clock: 0 but for traces of further hosts.
+    /// Added to the ns of its clock; 0 except for traces of further hosts.
     pub shift_ns: i64,
-    /// Process of all its events, where the trace is of one (`env.vpid`).
+    /// Process of all its events, if the trace is of one process (`env.vpid`).
     pub pid: Option<u32>,
     pub process_name: String,
 }

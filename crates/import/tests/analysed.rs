@@ -1,4 +1,4 @@
-//! What analysis makes of imported events, against truth.json: callbacks and messages, to the ns.
+//! Compares the analysis of imported events with truth.json: callbacks and messages, to the ns.
 
 mod fixture;
 
@@ -61,8 +61,8 @@ fn callback_times_are_those_of_truth() {
     }
 }
 
-/// Truth counts a message from rmw_publish, the tables from the outermost publish call: what both have is each message,
-/// and the time from rmw_take to the start of its callback.
+/// Truth counts a message from rmw_publish, the tables from the outermost publish call. Both contain each message, and
+/// the time from rmw_take to the start of its callback.
 #[test]
 fn messages_and_their_takes_are_those_of_truth() {
     let mut compared = 0;
@@ -71,7 +71,7 @@ fn messages_and_their_takes_are_those_of_truth() {
         let tables = analysed(&fixture);
         for topic in fixture.truth["topics"].as_array().expect("topics") {
             let (of, subscriber) = (topic["topic"].as_str().unwrap(), topic["subscriber"].as_str().unwrap_or_default());
-            // These are not in the tables: every node has them.
+            // The tables leave these out, because every node has them.
             if ["/parameter_events", "/rosout"].contains(&of) {
                 continue;
             }

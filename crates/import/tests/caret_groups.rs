@@ -1,5 +1,5 @@
-//! Callback groups and executors as CARET tells them: which callbacks exclude each other, and which threads are one
-//! executor's.
+//! Callback groups and executors in CARET's events: which callbacks exclude each other, and which threads belong to one
+//! executor.
 
 mod written;
 
@@ -122,8 +122,7 @@ impl Trace {
     }
 }
 
-/// A sensor that publishes /points, and a filter that takes it beside /map; `groups` is what is said of the filter's
-/// executor.
+/// A sensor publishes /points, and a filter takes it and /map; `groups` describes the filter's executor.
 fn nodes(groups: impl Fn(Trace) -> Trace) -> Trace {
     let sensor = Trace { bits: Bits::new(false), time: 0, thread: (1, 1) }
         .event("rcl_node_init", &[0x10, 0x11], &["sensor", "/"])
@@ -157,13 +156,13 @@ fn one_runs_and_one_is_free(nodes: Trace) -> Tables {
         .tables()
 }
 
-/// (kind, by, ns) of what the filter's part of the only instance consists of.
+/// The parts of the filter in the only instance: (kind, by, ns).
 fn parts(tables: &Tables) -> Vec<(CauseKind, &str, i64)> {
     let of = tables.causes.iter().filter(|c| c.instance == Some(0) && c.position == 1);
     of.map(|c| (c.kind, c.by.as_str(), c.duration_ns.unwrap_or(-1))).collect()
 }
 
-/// As rclcpp 28 (Jazzy) does, where groups are told of an executor's collector.
+/// rclcpp 28 (Jazzy) does this: its events relate groups to an executor's collector.
 fn collected(trace: Trace, group_of_map: i128, executor: &str, kind: &str) -> Trace {
     let groups = [GROUP, group_of_map];
     let trace = trace
@@ -259,6 +258,6 @@ fn events_of_groups_are_used_and_not_said_to_be_of_no_use() {
     let path = write(folder.path(), &(preamble(false, "", "") + STREAM + described), &[bytes]);
     let mut reader = Reader::open(&[path]).expect("trace");
     let read = std::iter::from_fn(|| reader.next_event()).count();
-    // Said again word for word, it is dropped.
+    // An exact repetition is dropped.
     assert_eq!((read, reader.skipped()["ros2_caret:callback_group_add_subscription"]), (1, 1));
 }

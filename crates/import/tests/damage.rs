@@ -1,4 +1,5 @@
-//! Traces that are cut, torn or made of noise: read as far as they go, with every damage named, and never a panic.
+//! Traces that are cut, torn or made of noise. The reader reads them as far as possible, names every damage, and never
+//! panics.
 
 mod fixture;
 
@@ -43,7 +44,7 @@ fn read(folder: &Path) -> Result<Read, Error> {
     Ok(Read { events, sorted, first, reader })
 }
 
-/// A trace whose first stream file is what `change` makes of it; what was read before and after.
+/// A trace whose first stream file `change` has changed; returns what was read before and after.
 fn damaged(name: &str, change: impl FnOnce(&mut Vec<u8>)) -> (Fixture, u64, Read) {
     let fixture = Fixture::unpack(name);
     let whole = read(&fixture.files()).expect("whole").events;
@@ -58,7 +59,7 @@ fn damaged(name: &str, change: impl FnOnce(&mut Vec<u8>)) -> (Fixture, u64, Read
 #[test]
 fn a_file_cut_inside_a_packet_is_read_up_to_its_last_whole_event() {
     let mut last = 0;
-    // At any byte: the rest must be less, and never wrong.
+    // Cut at any byte: the rest must be less, and never wrong.
     for back in [1, 100, 1_000, 5_000, 20_000] {
         let (mut start, mut end, mut behind) = (0, 0, false);
         let (_, whole, read) = damaged("autoware_single_5s", |bytes| {
@@ -68,7 +69,7 @@ fn a_file_cut_inside_a_packet_is_read_up_to_its_last_whole_event() {
             bytes.truncate(end);
         });
         let found: Vec<_> = read.reader.problems().iter().map(|p| (p.name, p.offset)).collect();
-        // The packets behind it are known from the index.
+        // The index knows the packets after it.
         let behind = if behind { vec![("packets-missing", end as u64)] } else { Vec::new() };
         assert_eq!(found, [vec![("packet-truncated", start as u64)], behind].concat());
         assert!(
@@ -83,7 +84,7 @@ fn a_file_cut_inside_a_packet_is_read_up_to_its_last_whole_event() {
 
 #[test]
 fn packets_that_a_file_ends_before_are_known_from_its_index() {
-    // Nothing of it; two whole packets; the last packet's header overwritten, which no later packet tells of.
+    // Nothing of it; two whole packets; the last packet's header overwritten, which no later packet reports.
     for kept in [0, 2, usize::MAX] {
         let (mut lacking, mut length) = (Vec::new(), 0);
         let (_, whole, read) = damaged("autoware_single_5s", |bytes| {
@@ -121,9 +122,9 @@ fn a_copy_of_a_trace_counts_no_event_twice() {
     let both = count(&[fixture.trace(), copy.trace()]);
     assert_eq!((both.0, both.2), (whole.0, 0));
     assert!(!both.1.is_empty() && both.1.iter().all(|name| *name == "packet-again"), "{:?}", both.1);
-    // One that was cut, or made while the trace was still written, adds nothing, and takes nothing away: with its
-    // index, which tells of what it lacks, or without; with nothing of a packet, a part of its header, of its events,
-    // or some packets.
+    // A copy that was cut, or made while the trace was still written, adds nothing and takes nothing away: with an
+    // index, which lists the packets that it lacks, or without; with no packet, a part of a packet's header, of its
+    // events, or some packets.
     let stream = copy.files().join("ros2_0");
     let bytes = std::fs::read(&stream).expect("stream");
     let second = packets(&bytes)[1];
@@ -136,7 +137,8 @@ fn a_copy_of_a_trace_counts_no_event_twice() {
             for order in [[fixture.trace(), copy.trace()], [copy.trace(), fixture.trace()]] {
                 let both = count(&order);
                 assert_eq!(both.0, whole.0, "{kept} {index}");
-                // Without an index what has no packet's header is a stream of its own, of which nothing is known.
+                // Without an index, bytes without a packet's header make a stream of their own, of which nothing is
+                // known.
                 assert_eq!(both.2, usize::from(!index && kept == 10), "{kept} {index} {:?}", both.1);
             }
         }
@@ -152,7 +154,7 @@ fn a_stream_of_which_there_is_the_index_only_is_lacking_from_its_first_packet_to
     let all = packets(&bytes);
     let ticks = |packet: usize, field: usize| u64_at(&bytes, packet + CONTEXT + field) as i64;
     std::fs::remove_file(&file).expect("stream");
-    // Nor is a folder or a pipe of that name read.
+    // The reader does not open a folder or a pipe of that name either.
     for put in [|_: &Path| {}, |file: &Path| std::fs::create_dir(file).expect("folder")] {
         put(&file);
         let read = read(&fixture.files()).expect("a trace");
@@ -165,8 +167,8 @@ fn a_stream_of_which_there_is_the_index_only_is_lacking_from_its_first_packet_to
     }
 }
 
-/// Files that nobody can read, not even root: reading the first fails, as on a bad disk, opening the second, as without
-/// the right to. Containers may lack one of them.
+/// Files that nobody can read, not even root: reading the first fails, as on a bad disk, and opening the second, as
+/// without permission. Containers may lack one of them.
 fn unreadable() -> Vec<PathBuf> {
     let known = ["/sys/class/net/lo/speed", "/proc/sys/net/ipv4/route/flush"].map(PathBuf::from);
     let found: Vec<PathBuf> = known.into_iter().filter(|path| path.is_file() && std::fs::read(path).is_err()).collect();
@@ -189,7 +191,7 @@ fn a_stream_file_that_cannot_be_read_is_a_gap_and_the_others_are_read() {
         }
         let expected = match is_indexed {
             true => (Cause::PacketsMissing, ticks(all[0], 0), ticks(all[all.len() - 1], 8)),
-            // Nothing tells from when to when.
+            // The period is unknown.
             false => (Cause::Unreadable, i64::MIN, i64::MAX),
         };
         for unreadable in unreadable() {
@@ -247,7 +249,7 @@ fn an_index_that_cannot_be_read_is_named_and_takes_nothing_away() {
 fn bytes_that_are_no_packet_at_the_ends_of_a_stream_are_a_gap_there() {
     let ends = (i64::MIN, i64::MAX);
     for index in [true, false] {
-        // Its first packet, its last, and what begins a packet behind all of them.
+        // Its first packet, its last, and the magic number of a packet after all of them.
         for which in 0..3 {
             let fixture = Fixture::unpack("autoware_single_5s");
             let file = fixture.files().join("ros2_0");
@@ -279,8 +281,8 @@ fn bytes_that_are_no_packet_at_the_ends_of_a_stream_are_a_gap_there() {
     }
 }
 
-/// A ring of files, overwritten buffers and snapshots hold the last packets of each CPU: one that was idle reaches back
-/// further.
+/// A ring of files, overwritten buffers and snapshots hold the last packets of each CPU; those of an idle CPU reach
+/// back further.
 #[test]
 fn what_a_cpu_lost_before_its_first_packet_reaches_back_to_that_of_the_others() {
     for (is_last, sequence_is_kept) in [(false, true), (true, true), (true, false)] {
@@ -329,7 +331,7 @@ fn sizes_that_cannot_be_are_named() {
     for (at, value, name) in [
         (PACKET_BITS, 12_345, "bad-packet-size"),
         (CONTENT_BITS, u64::MAX, "bad-packet-size"),
-        // Its size is believed, until what follows makes no sense: then the next packet is looked for.
+        // The reader accepts its size until the bytes after it are no packet, and then looks for the next packet.
         (PACKET_BITS, !7, "unknown-event"),
         (CONTENT_BITS, 0, "packet-not-closed"),
     ] {

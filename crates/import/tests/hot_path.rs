@@ -1,6 +1,6 @@
-//! The hot path of the Autoware reference graph, found without being told, against what the reference system says of
-//! it: the time from the later of the two lidars' callbacks to that of ObjectCollisionEstimator, of each sample that
-//! reaches VehicleDBWSystem.
+//! Finds the hot path of the Autoware reference graph without being given it, and compares it with the output of the
+//! reference system: the time from the later of the two lidars' callbacks to that of ObjectCollisionEstimator, of each
+//! sample that reaches VehicleDBWSystem.
 
 mod fixture;
 
@@ -21,7 +21,7 @@ const HOT: [&str; 6] = [
     "BehaviorPlanner",
 ];
 
-/// ns from each lidar's callback to the estimator's, by the estimator's execution: least over the two lidars.
+/// ns from each lidar's callback to the estimator's, by the estimator's execution; the lesser of the two lidars.
 fn latencies(fixture: &Fixture) -> BTreeMap<Row<Execution>, i64> {
     let folder = tempfile::tempdir().expect("folder");
     let run = RunDirectory::new(folder.path());
@@ -57,8 +57,8 @@ fn the_hot_path_takes_what_the_reference_system_says() {
     let fixture = Fixture::unpack("autoware_single_5s");
     let truth = &fixture.truth["reference_system_replay"]["per_node"]["VehicleDBWSystem"]["hot_path_from_trace_ns"];
     let found: Vec<i64> = latencies(&fixture).into_values().collect();
-    // A callback that reaches the sink more than once, or with the first samples, is not printed: those printed are
-    // some of ours.
+    // The program does not print a callback that reaches the sink more than once, or with the first samples: the
+    // printed ones are some of ours.
     let printed = truth["count"].as_u64().expect("count");
     let sum = (truth["mean"].as_f64().expect("mean") * printed as f64).round() as i64;
     let excess = found.iter().sum::<i64>() - sum;
@@ -79,8 +79,8 @@ fn without(values: &[i64], count: usize, sum: i64) -> bool {
     }
 }
 
-/// `hot path latency: 45.8527ms [min=36.0299ms, max=81.0205ms, average=51.3225ms, ...`, as the reference system printed
-/// after each sample: what it measured of that sample, and the mean so far; ns.
+/// Parses `hot path latency: 45.8527ms [min=36.0299ms, max=81.0205ms, average=51.3225ms, ...`, which the reference
+/// system printed after each sample: the latency of that sample, and the mean so far; ns.
 fn printed(name: &str) -> Vec<(f64, f64)> {
     let path = format!("{}/../../tests/fixtures/ctf/{name}.printed", env!("CARGO_MANIFEST_DIR"));
     let ns = |line: &str, before: &str| {
@@ -107,7 +107,7 @@ fn every_latency_that_the_reference_system_printed_is_one_of_ours() {
             assert!((found - latency).abs() <= PRINTED_TO_NS, "{name}: printed {latency}, nearest {found}");
             matched.push(left.swap_remove(place));
         }
-        // Each once, so that the mean is the program's, too.
+        // Each value counts once, so that the mean is the program's, too.
         let mean = matched.iter().sum::<f64>() / matched.len() as f64;
         let said = printed[printed.len() - 1].1;
         assert!((mean - said).abs() <= PRINTED_TO_NS, "{name}: mean {mean}, printed {said}");

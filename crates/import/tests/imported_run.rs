@@ -1,4 +1,4 @@
-//! Traces as run directories: read back, they are the same events, and are analysed as any other run is.
+//! Imports traces as run directories. Read back, they hold the same events, and analysis treats them as any other run.
 
 mod fixture;
 
@@ -53,7 +53,7 @@ fn a_run_holds_every_event_of_its_trace() {
             imported.realtime_offset_ns,
             "{name}"
         );
-        // Events of equal time may stand in either order.
+        // Events of equal time may come in either order.
         expected.sort();
         found.sort();
         assert!(found == expected, "{name}: {:?}", found.iter().zip(&expected).find(|(a, b)| a != b));
@@ -86,8 +86,8 @@ fn what_the_tracer_lost_stands_in_the_run() {
 fn an_import_that_is_ended_leaves_a_run_and_one_is_never_written_over() {
     let fixture = Fixture::unpack("fan_1x8_procs_b_5s");
     let folder = tempfile::tempdir().expect("folder");
-    // Progress is told each 65,536 events, or a few hundred later: the same trace twice is not read twice, so two of
-    // them.
+    // The import reports progress after 65,536 events or a few hundred more. It does not read the same trace twice, so
+    // the test needs two traces.
     let other = Fixture::unpack("fan_1x8_mt_5s");
     let run = RunDirectory::new(folder.path());
     let traces = [fixture.trace(), other.trace()];
@@ -105,7 +105,7 @@ fn an_import_that_is_ended_leaves_a_run_and_one_is_never_written_over() {
 fn what_may_be_lacking_at_any_time_is_told_within_the_time_of_the_trace() {
     let fixture = Fixture::unpack("talker_listener_5s");
     std::fs::remove_dir_all(fixture.files().join("index")).expect("index");
-    // Nothing of this stream is a packet, and nothing tells when it was.
+    // This stream has no packet, and nothing contains its time.
     std::fs::write(fixture.files().join("ros2_0"), [7; 4096]).expect("stream");
     let folder = tempfile::tempdir().expect("folder");
     let run = RunDirectory::new(folder.path());

@@ -1,4 +1,4 @@
-//! Events of the scheduler and of interrupts, in the layout of lttng-modules 2.13: compact header, a stream a CPU.
+//! Events of the scheduler and of interrupts, in the layout of lttng-modules 2.13: compact header, one stream a CPU.
 
 #[allow(dead_code)]
 mod written;
@@ -9,7 +9,7 @@ use tacho_import::Reader;
 use written::{write, Bits};
 
 const METADATA: &str = include_str!("../../../fuzz/checks/ctf/kernel.tsdl");
-/// Beside sched_waking, which says who wakes.
+/// Beside sched_waking, which contains the waking thread.
 const WAKEUP: &str = "event { name = \"sched_wakeup\"; id = 7; stream_id = 0; fields := struct { \
     integer { size = 8; align = 8; signed = 1; } _comm[16]; integer { size = 32; align = 8; signed = 1; } _tid; \
     integer { size = 32; align = 8; signed = 1; } _prio;
@@ -141,7 +141,7 @@ fn a_trace_without_sched_waking_has_its_wake_ups_from_sched_wakeup() {
     assert_eq!(found, [(1_000, 0, "0 wakes ndt 101 on 1".to_string()), (2_000, 0, "0 wakes new 102 on 0".to_string())]);
 }
 
-/// LTTng counts what it lost in the packet whose last events no longer fitted.
+/// LTTng counts lost events in the packet whose last events no longer fitted.
 #[test]
 fn events_that_were_lost_lie_before_and_behind_the_last_ones_of_the_packet_that_counts_them() {
     let folder = tempfile::tempdir().expect("folder");

@@ -1,4 +1,4 @@
-//! Traces of layouts that no fixture has, written bit by bit; the expected events beside them.
+//! Traces of layouts that no fixture has, written bit by bit, with the expected events beside them.
 
 mod written;
 
@@ -7,7 +7,7 @@ use tacho_events::{Event, Handle, Payload};
 use tacho_import::Reader;
 use written::{preamble, write, Bits};
 
-/// `time pid tid payload` of each event, and the reader behind the last one.
+/// `time pid tid payload` of each event, and the reader after the last one.
 fn events(paths: &[PathBuf]) -> (Vec<(i64, u32, u32, Payload)>, Reader) {
     let mut reader = Reader::open(paths).expect("trace");
     let mut found = Vec::new();
@@ -44,7 +44,7 @@ fn a_compact_header_of_5_and_27_bits_gives_whole_times_in_both_byte_orders() {
             .put(7, 32)
             .put(8, 32)
             .put(0x11, 64)
-            // The low 27 bits begin anew: one turn is added.
+            // The low 27 bits begin again, so one period is added.
             .put(3, 5)
             .put(begin + 30, 27)
             .put(7, 32)
@@ -181,7 +181,7 @@ fn gids_of_24_bytes_texts_and_what_a_release_lacks() {
         ]
     );
     assert_eq!(payloads[4..], [Payload::RmwClientInit { rmw_client: Handle(5), gid }]);
-    // A handle that is not there, or is no number, cannot be made up.
+    // The reader cannot invent a handle that is absent or no number.
     assert_eq!(reader.skipped().into_iter().collect::<Vec<_>>(), [("ros2:rcl_publish", 1), ("ros2:rcl_take", 1)]);
     let problem = reader.problems().iter().next().expect("a problem");
     assert_eq!((problem.name, problem.count), ("event-lacks-field", 2));
@@ -225,15 +225,15 @@ fn caret_says_again_what_was_there_before_the_trace_began() {
         );
     let at = |bits, id, time, pid| head(bits, id, time).put(pid, 32).put(pid, 32);
     let bits = at(Bits::new(false), 0, 1, 7).put(0xa, 64).text("5.3");
-    // Known already; of another context; said twice; the same address in another process; a handle that is reused, as
-    // both say it.
+    // Known already; of another context; a repetition; the same address in another process; a handle that is reused, as
+    // both events report.
     let bits = at(bits, 1, 2, 7).put(0xa, 64).put(1, 64);
     let bits = at(bits, 1, 3, 7).put(0xb, 64).put(1, 64);
     let bits = at(bits, 1, 4, 7).put(0xb, 64).put(1, 64);
     let bits = at(bits, 1, 5, 8).put(0xa, 64).put(1, 64);
     let bits = at(bits, 0, 6, 7).put(0xa, 64).text("5.3");
     let bits = at(bits, 1, 7, 7).put(0xb, 64).put(7, 64);
-    // One subscription, two objects, of which the first is said twice.
+    // One subscription has two objects; the event of the first is repeated.
     let bits = at(bits, 2, 8, 7).put(0xc, 64).put(1, 64).put(8, 64);
     let bits = at(bits, 2, 9, 7).put(0xc, 64).put(2, 64).put(8, 64);
     let bits = at(bits, 2, 10, 7).put(0xc, 64).put(1, 64).put(8, 64);
@@ -278,14 +278,14 @@ fn carets_dds_write_stands_for_rmw_publish_where_it_has_all_that_this_says() {
         message: Handle(message),
         timestamp,
     };
-    // From Jazzy on: the stamp alone comes first, from below, and with Fast DDS of no message.
+    // From Jazzy on: the stamp alone comes first, from below, and Fast DDS names no message in it.
     const ALL: &str = "u64 _rmw_publisher_handle; u64 _message; u64 _timestamp;";
     let bits = at(at(Bits::new(false), 2, 1).put(0, 64).put(90, 64), 1, 2).put(5, 64).put(6, 64).put(90, 64);
     let bits = at(bits, 0, 3).put(5, 64).put(6, 64).put(91, 64);
     let (found, skipped) = read(&metadata(ALL, ALL), bits);
     assert_eq!(found, [(2, publish(5, 6, 90)), (3, publish(5, 6, 91))]);
     assert_eq!(skipped, [("ros2_caret:dds_bind_addr_to_stamp".to_owned(), 1)]);
-    // Until then it says less than the stamp that was bound.
+    // Until then it contains less than the stamp that was bound.
     let bits = at(at(Bits::new(false), 2, 1).put(6, 64).put(90, 64), 1, 2).put(6, 64);
     let (found, skipped) = read(&metadata("u64 _message;", "u64 _message;"), bits);
     assert_eq!(found, [(1, publish(0, 6, 90))]);
@@ -295,7 +295,7 @@ fn carets_dds_write_stands_for_rmw_publish_where_it_has_all_that_this_says() {
 #[test]
 fn what_ties_takes_to_publications_before_jazzy_is_read() {
     let folder = tempfile::tempdir().expect("folder");
-    // Of Cyclone DDS with trace points, of its earlier branch, and of CARET for Galactic.
+    // Events of Cyclone DDS with trace points, of its earlier branch, and of CARET for Galactic.
     let metadata = preamble(false, "", "")
         + &stream(0, CONTEXT)
         + "
@@ -352,7 +352,7 @@ fn events_of_a_kernel_that_name_no_cpu_are_stepped_over_and_counted() {
     let bits = head(switch(switch(Bits::new(false), 10), 20), 1, 30).put(5, 32).text("eth0");
     write(&folder.path().join("kernel"), &kernel, &[bits.bytes()]);
     let (found, reader) = events(&[folder.path().to_path_buf()]);
-    // One boot, one clock: the two offsets are two readings of it, and do not move times against each other.
+    // One boot, one clock: the two offsets are two readings of the clock, and do not move times against each other.
     assert_eq!(found, [(20, 1, 2, Payload::CallbackEnd { callback: Handle(3) })]);
     assert_eq!(reader.skipped().into_iter().collect::<Vec<_>>(), [("irq_handler_entry", 1), ("sched_switch", 2)]);
     assert!(reader.problems().is_empty() && reader.hosts() == 1, "{:?}", reader.problems());

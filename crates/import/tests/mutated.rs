@@ -1,5 +1,5 @@
-//! The fuzz targets of traces and bags, on the corpus and some mutations of it. `fuzz/run` does the same for as long as
-//! one likes.
+//! Runs the fuzz targets of traces and bags on the corpus and some mutations of it. `fuzz/run` does the same for any
+//! time.
 
 #[path = "../../../fuzz/checks/ctf.rs"]
 mod ctf;

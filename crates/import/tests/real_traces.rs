@@ -1,4 +1,4 @@
-//! Real traces against truth.json, and against the text that babeltrace2 makes of them.
+//! Compares real traces with truth.json, and with the text that babeltrace2 makes of them.
 
 mod fixture;
 
@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use tacho_import::{Cause, Reader};
 
-/// LTTng's large header under a description that is not LTTng's to the letter is read by that description, event by
-/// event.
+/// If a description differs from LTTng's large header in any way, the reader follows that description, event by event.
 #[test]
 fn a_look_at_the_whole_event_finds_what_its_description_says() {
     for name in ["fan_1x8_mt_5s", "ipc_5s", "service_5s", "humbleformat_talker_listener_5s", "sigkill_5s"] {
@@ -129,7 +128,7 @@ fn babeltrace2_prints_the_same_events_at_the_same_times() {
             event.thread.0,
         ));
     }
-    // Events of equal time may stand in either order.
+    // Events of equal time may come in either order.
     expected.sort();
     found.sort();
     assert_eq!(found.len(), 50_261);
@@ -149,17 +148,17 @@ fn traces_may_be_named_by_any_folder_above_them_and_are_read_once() {
     }
 }
 
-/// LTTng rotates a session into folders of their own; the counters of the packets go on.
+/// LTTng rotates a session into separate folders; the counters of the packets continue.
 #[test]
 fn rotated_folders_of_one_session_are_one_trace() {
     let fixture = Fixture::unpack("autoware_prio_discards_5s");
     let rotated = tempfile::tempdir().expect("folder");
     for name in ["ros2_0", "ros2_1"] {
         let bytes = std::fs::read(fixture.files().join(name)).expect("stream");
-        // The packet's size stands at byte 56 of it.
+        // The packet's size is at its byte 56.
         let size = |at: usize| u64::from_le_bytes(bytes[at + 56..at + 64].try_into().expect("8 bytes")) as usize / 8;
         let border = (0..8).fold(0, |at, _| at + size(at));
-        // The later folder has the earlier name.
+        // The name of the later folder sorts first.
         for (folder, part) in [("b", &bytes[..border]), ("a", &bytes[border..])] {
             let folder = rotated.path().join(folder);
             std::fs::create_dir_all(&folder).expect("folder");

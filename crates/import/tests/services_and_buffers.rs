@@ -1,4 +1,4 @@
-//! Service calls and intra-process messages of real traces, against truth.json, to the ns.
+//! Compares service calls and intra-process messages of real traces with truth.json, to the ns.
 
 mod fixture;
 
@@ -59,8 +59,8 @@ fn service_calls_are_those_of_truth() {
         assert!(call.request_taken_ns < Some(execution.start_ns) && execution.end_ns < call.response_ns, "{call:?}");
         assert_eq!(tables.callbacks[execution.callback].topic.as_deref(), Some("/get_it"));
     }
-    // The chain that the calls make: what lies between the client's callbacks is the round trip, and the server's part
-    // is its handling.
+    // The chain of the calls: the time between the client's callbacks is the round trip, and the server's part is its
+    // handling.
     let [chain] = tables.chains.as_slice() else { panic!("{:?}", tables.chains) };
     assert_eq!(chain.path, ["/svc_client", "/get_it request", "/svc_server", "/get_it response", "/svc_client"]);
     let hops = |position: u32| tables.hops.iter().filter(move |hop| hop.position == position);
@@ -88,8 +88,8 @@ fn intra_process_messages_are_those_of_truth() {
         agrees(&taken, &fixture.truth["intra_process_enqueue_to_dequeue"][topic], topic);
         assert!(of_topic.iter().all(|m| m.delivery != Delivery::Lost), "{topic}");
     }
-    // From the timer of the source over two buffers to the sink. Its last message lay in the second buffer when the
-    // program ended.
+    // The chain leads from the timer of the source over two buffers to the sink. Its last message was in the second
+    // buffer when the program ended.
     let chain = summary
         .chains
         .iter()

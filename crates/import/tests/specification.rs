@@ -1,4 +1,4 @@
-//! What CTF 1.8 allows and LTTng never writes: babeltrace2 reads it, so do we.
+//! Features that CTF 1.8 allows and LTTng never writes: babeltrace2 reads them, and so do we.
 
 mod written;
 
@@ -143,19 +143,19 @@ fn times_are_those_of_the_clock_that_the_events_name() {
         event {{ stream_id = 1; name = \"ros2:callback_end\"; fields := {FIELDS}; }};"
         );
     let packet = |stream, time, callback| event(Bits::new(false).put(stream, 32), time, callback).bytes();
-    // Put on the clock of the first: 19 s and 10 ticks of a ms; 20 s and 7 ns.
+    // Converted to the clock of the first: 19 s and 10 ticks of a ms; 20 s and 7 ns.
     let (found, said) = events(&metadata, &[packet(0, 7, 1), packet(1, 10, 2)]);
     let times: Vec<_> = found.iter().map(|(time, payload)| (time - found[0].0, *payload)).collect();
     assert_eq!(times, [(0, ended(2)), (990_000_007, ended(1))]);
     assert_eq!(said, ["clocks-related-by-wall-time"]);
 }
 
-/// An event of one odd bit before its time, its contexts and its callback, each aligned as declared.
+/// An event with one odd bit before its time, its contexts and its callback, each aligned as declared.
 #[test]
 fn events_begin_and_go_on_where_their_types_are_aligned() {
     const BIT: &str = "integer { size = 1; align = 1; }";
     const TIME: &str = "integer { size = 63; align = 1; map = clock.c.value; }";
-    // The header; bits of it before the time, and what it and the contexts are aligned to.
+    // The header, the bits of it before the time, and the alignment of it and of the contexts.
     let headers = [
         ("struct { time_t timestamp; }", 0, 64, 8),
         (&format!("struct {{ {BIT} odd; {TIME} timestamp; }} align(8)"), 1, 63, 8),
@@ -165,7 +165,7 @@ fn events_begin_and_go_on_where_their_types_are_aligned() {
     ];
     for big in [false, true] {
         for (header, before, size, align) in headers {
-            // With contexts and fields of whole bytes, and of bits that follow each other without a gap.
+            // With contexts and fields of whole bytes, and with fields of bits that follow each other without a gap.
             for packed in [false, true] {
                 let number = |size: u32, name: &str| {
                     format!("integer {{ size = {size}; align = {}; }} {name};", if packed { 1 } else { 8 })

@@ -1,4 +1,4 @@
-//! Events of ROS that are not known, and traces without any: said, and what was expected.
+//! Unknown events of ROS, and traces without any: the reader reports them and what it expected.
 
 mod written;
 
@@ -10,7 +10,7 @@ use written::{preamble, write, Bits};
 const STREAM: &str = "stream { event.header := struct { u16 id; time_t timestamp; };
     event.context := struct { i32 _vpid; i32 _vtid; }; };";
 
-/// Events of the classes that `described` has, each with one word.
+/// Events of the classes of `described`, each with one word.
 fn imported(described: &str, ids: &[i128]) -> (Imported, RunInfo, Vec<(String, u64, String)>) {
     let folder = tempfile::tempdir().expect("folder");
     let event = |bits: Bits, (time, id): (usize, &i128)| {

@@ -1,11 +1,11 @@
-//! What can go wrong, by cause.
+//! Errors of loading and calling a middleware, by cause.
 
 use std::path::PathBuf;
 
-/// Why a middleware cannot be had, or what it said when asked for something.
+/// Why a middleware cannot be used, or its reason for refusing a request.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// No such plugin in the folder.
+    /// The folder has no such plugin.
     #[error(
         "no middleware \"{name}\" in {}: expected libtacho_{name}.so; there are: {}",
         folder.display(),
@@ -14,12 +14,12 @@ pub enum Error {
     NotFound {
         /// Name asked for.
         name: String,
-        /// Folder looked in.
+        /// Folder that was searched.
         folder: PathBuf,
-        /// Plugins that are there.
+        /// Plugins in that folder.
         found: Vec<String>,
     },
-    /// The build left it out, and said why.
+    /// The build left it out and noted the reason.
     #[error("middleware \"{name}\" was not built: {reason}")]
     NotBuilt {
         /// Plugin.
@@ -35,7 +35,7 @@ pub enum Error {
         /// Cause.
         source: std::io::Error,
     },
-    /// The dynamic linker refused it: most often a library that it needs is not there.
+    /// The dynamic linker refused it, most often because a library that it needs is missing.
     #[error("{}: cannot be loaded: {source}", path.display())]
     Load {
         /// Plugin.
@@ -43,17 +43,17 @@ pub enum Error {
         /// The dynamic linker's words.
         source: libloading::Error,
     },
-    /// Built against another middleware.h.
+    /// It was built against another middleware.h.
     #[error("{}: speaks ABI {found} of middleware.h, expected {expected}: build it again", path.display())]
     Abi {
         /// Plugin.
         path: PathBuf,
-        /// Its ABI.
+        /// The ABI that it has.
         found: u32,
-        /// Ours.
+        /// The ABI that this program expects.
         expected: u32,
     },
-    /// A text with a NUL inside cannot go to C.
+    /// A text with a NUL inside cannot be passed to C.
     #[error("{what} {text:?} has a NUL inside")]
     Text {
         /// Which text.
@@ -61,14 +61,14 @@ pub enum Error {
         /// The text.
         text: String,
     },
-    /// The middleware refused, in its own words.
+    /// The middleware refused; the text is its own.
     #[error("{action}: {cause}")]
     Refused {
-        /// What the middleware calls the reason: an errno, a DDS return code, an rcl_ret_t; 1 where it gives none.
+        /// The middleware's code for the reason: an errno, a DDS return code, an rcl_ret_t; 1 if it gives none.
         code: u32,
-        /// What was asked for.
+        /// What the caller asked for.
         action: String,
-        /// The plugin's words: what was found, what would mend it.
+        /// The plugin's text: what it found, and what would help.
         cause: String,
     },
 }

@@ -1,4 +1,5 @@
-//! Facts of a plugin, read from its file: to load it would start what it brings, and some cannot be loaded beside others.
+//! Reads the facts of a plugin from its file. Loading the plugin would start its threads and services, and some plugins
+//! cannot be loaded beside others.
 
 use crate::library::plugin;
 use object::{Object, ObjectSegment, ObjectSymbol, ReadCache};
@@ -6,7 +7,7 @@ use std::fs::File;
 use std::path::Path;
 use tacho_abi::Facts;
 
-/// The facts that the plugin of that name exports; none where it exports none, or is not in the folder.
+/// Reads the facts that the plugin of that name exports; none if it exports none, or is not in the folder.
 pub fn facts(folder: &Path, name: &str) -> Facts {
     let text = File::open(plugin(folder, name)).ok().and_then(exported);
     text.map_or_else(Facts::default, |text| Facts::parse(&text))

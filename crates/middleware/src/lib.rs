@@ -1,8 +1,8 @@
-//! Finding and loading middleware plugins.
+//! Finds and loads middleware plugins.
 //!
 //! A middleware is a shared object `libtacho_<name>.so` that implements `native/include/tacho/middleware.h`. This crate
 //! finds it in a folder, checks its ABI and wraps it so that its rules hold by construction: endpoints keep their
-//! session open, at most one message is out a subscription, and what `on_data` points to outlives the session.
+//! session open, a subscription lends at most one message at a time, and the target of `on_data` outlives the session.
 //!
 //! ```no_run
 //! use tacho_middleware::{Endpoint, Middleware};

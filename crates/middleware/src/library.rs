@@ -1,4 +1,4 @@
-//! Plugins in a folder.
+//! Finds the plugins of a folder and loads them.
 
 use crate::words::checked;
 use crate::Error;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use tacho_abi as abi;
 
 const PREFIX: &str = "libtacho_";
-/// The recorder, and what is loaded beside it (`recorder_ros1`), lie in the same folder and are no middleware.
+/// The recorder and its parts (`recorder_ros1`) are in the same folder and are no middleware.
 const RECORDER: &str = "recorder";
 
-/// A middleware that is loaded.
+/// A loaded middleware.
 ///
 /// It stays loaded until the process ends: middlewares leave threads and thread-local destructors behind, and code that
 /// these still call must not be unmapped.
@@ -21,20 +21,20 @@ pub struct Middleware {
     pub(crate) wake: Option<abi::Wake>,
 }
 
-// The table is constant, and middleware.h asks that a session can be used from several threads.
+// SAFETY: the table is constant, and middleware.h requires that several threads may use a session.
 unsafe impl Send for Middleware {}
 unsafe impl Sync for Middleware {}
 
 /// A plugin in a folder, usable or not.
 #[derive(Debug)]
 pub struct Found {
-    /// `ros2`.
+    /// Its name, such as `ros2`.
     pub name: String,
-    /// Version of what lies below, `rcl 10.1.3, rmw_fastrtps_cpp 9.3.3`; or why it cannot be used.
+    /// Version of the layer below, `rcl 10.1.3, rmw_fastrtps_cpp 9.3.3`; or why it cannot be used.
     pub version: Result<String, Error>,
 }
 
-/// Every plugin in the folder, those that were left out of the build included, in the order of their names.
+/// Lists every plugin in the folder, including those that the build left out, in the order of their names.
 pub fn available(folder: &Path) -> Result<Vec<Found>, Error> {
     let of = |(name, left_out): (String, Option<Error>)| {
         let version = match left_out {
@@ -46,7 +46,7 @@ pub fn available(folder: &Path) -> Result<Vec<Found>, Error> {
     Ok(listed(folder)?.into_iter().map(of).collect())
 }
 
-/// Every plugin in the folder by name, without loading any; with why, where the build left it out.
+/// Lists every plugin in the folder by name without loading it; with the reason, if the build left it out.
 pub fn listed(folder: &Path) -> Result<Vec<(String, Option<Error>)>, Error> {
     let mut all: Vec<_> = names(folder, ".so")?.into_iter().map(|name| (name, None)).collect();
     for name in names(folder, ".missing")? {
@@ -69,12 +69,12 @@ fn names(folder: &Path, suffix: &str) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// Where the plugin of that name is, if it is there.
+/// Path of the plugin of that name, if it exists.
 pub(crate) fn plugin(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{PREFIX}{name}.so"))
 }
 
-/// The build writes the reason for each plugin that it leaves out beside the others.
+/// For each plugin that it leaves out, the build writes the reason into a file beside the plugins.
 fn not_built(folder: &Path, name: &str) -> Result<Error, Error> {
     let path = folder.join(format!("{PREFIX}{name}.missing"));
     match std::fs::read_to_string(&path) {
@@ -98,8 +98,8 @@ impl Middleware {
 
     fn load_file(path: PathBuf) -> Result<Middleware, Error> {
         let failed = |source| Error::Load { path: path.clone(), source };
-        // SAFETY: plugins run code when loaded; which folder is trusted is the caller's choice, as with any program of
-        // it.
+        // SAFETY: plugins run code when they are loaded; the caller chooses a folder that it trusts, as for any program
+        // in it.
         let library = unsafe { libloading::Library::new(&path) }.map_err(failed)?;
         // SAFETY: the symbol is part of the seam, and the ABI of its table is checked before anything else of it is
         // read.
@@ -108,7 +108,7 @@ impl Middleware {
             entry().as_ref()
         };
         let found = table.map_or(0, |table| table.abi);
-        // SAFETY: the types are those of middleware.h. Without the symbol there is no such function, as most have none.
+        // SAFETY: the types are those of middleware.h. Most plugins lack the symbol and so the function.
         let call_within =
             unsafe { library.get::<abi::CallWithin>(b"tacho_call_within\0") }.ok().map(|function| *function);
         let wake = unsafe { library.get::<abi::Wake>(b"tacho_wake\0") }.ok().map(|function| *function);
@@ -119,31 +119,31 @@ impl Middleware {
         }
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> String {
         // SAFETY: the seam promises static NUL-terminated text.
         unsafe { CStr::from_ptr(self.table.name) }.to_string_lossy().into_owned()
     }
 
-    /// Transports that it offers, default first.
+    /// Returns the transports that it offers, default first.
     pub fn transports(&self) -> Vec<String> {
         // SAFETY: as above, a list that ends with NULL.
         unsafe { list(self.table.transports) }
     }
 
-    /// Message types that it carries.
+    /// Returns the message types that it carries.
     pub fn types(&self) -> Vec<String> {
         // SAFETY: as above.
         unsafe { list(self.table.types) }
     }
 
-    /// Version of what it found below.
+    /// Returns the version of the layer that it found below.
     pub fn version(&self) -> Result<String, Error> {
         let mut text = [0 as c_char; 256];
         checked(
             || format!("version of {}", self.name()),
             |error| {
-                // SAFETY: both buffers have the sizes that are said.
+                // SAFETY: both buffers have the sizes that are passed.
                 unsafe { (self.table.version)(text.as_mut_ptr(), text.len(), error) }
             },
         )?;
@@ -151,8 +151,7 @@ impl Middleware {
         Ok(unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned())
     }
 
-    /// Whether its subscriptions have a descriptor to wait on, and no thread of the middleware is needed to be woken
-    /// by.
+    /// Whether its subscriptions have a descriptor to wait on, so that no thread of the middleware must wake the node.
     pub fn has_descriptors(&self) -> bool {
         self.table.descriptor.is_some()
     }
@@ -162,7 +161,7 @@ impl Middleware {
         self.call_within.is_some()
     }
 
-    /// Whether its subscriptions have a [`Waker`](crate::Waker), and need no limit there.
+    /// Whether its subscriptions have a [`Waker`](crate::Waker), and so can wait without a limit.
     pub fn has_wake(&self) -> bool {
         self.wake.is_some()
     }
@@ -170,7 +169,7 @@ impl Middleware {
 
 unsafe fn list(mut text: *const *const c_char) -> Vec<String> {
     let mut all = Vec::new();
-    // SAFETY: the caller says that the list ends with NULL.
+    // SAFETY: the caller guarantees that the list ends with NULL.
     unsafe {
         while !(*text).is_null() {
             all.push(CStr::from_ptr(*text).to_string_lossy().into_owned());

@@ -9,22 +9,22 @@ use std::sync::{Arc, Mutex};
 use tacho_abi::{self as abi, Header};
 use tacho_workload::model::Qos;
 
-/// What the layer below calls an entity in its own trace events, or any unique address.
+/// The layer below identifies an entity by this value in its own trace events; else it is any unique address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Handle(pub u64);
 
 /// A node of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeHandle {
-    /// As given to [`Session::node`].
+    /// Its name, as given to [`Session::node`].
     pub name: String,
-    /// What its trace events name it.
+    /// Its handle in trace events.
     pub handle: Handle,
     /// Whether the middleware emits trace events of nodes, publishers and subscriptions itself.
     pub traced: bool,
 }
 
-/// A publisher or subscription to be.
+/// The properties of a publisher or subscription that is to be made.
 #[derive(Debug, Clone, Copy)]
 pub struct Endpoint<'a> {
     /// Fully qualified, `/points`.
@@ -33,7 +33,7 @@ pub struct Endpoint<'a> {
     pub message_type: &'a str,
     /// Bytes of data that a message carries, or at most carries (subscriptions).
     pub size: usize,
-    /// Asked for; refused where it cannot be honoured.
+    /// The requested QoS; the plugin refuses what it cannot honour.
     pub qos: Qos,
 }
 
@@ -46,7 +46,7 @@ pub struct Session(Arc<Open>);
 struct Open {
     middleware: Middleware,
     raw: abi::RawSession,
-    /// Boxed twice: the plugin holds the address of the inner box.
+    /// Boxed twice, because the plugin holds the address of the inner box.
     #[allow(clippy::vec_box)]
     notified: Mutex<Vec<Box<OnData>>>,
 }
@@ -82,8 +82,8 @@ unsafe extern "C" fn notify(context: *mut c_void) {
 }
 
 impl Middleware {
-    /// Joins a domain over a transport, empty for the default one, and by the interface of an IPv4 address, empty to
-    /// stay on this machine.
+    /// Joins a domain over a transport, empty for the default one, and through the interface with an IPv4 address,
+    /// empty to stay on this machine.
     pub fn open(&self, domain: u32, transport: &str, address: &str) -> Result<Session, Error> {
         let (transport, address) = (text("transport", transport)?, text("address", address)?);
         let config = abi::SessionConfig { domain, transport: transport.as_ptr(), address: address.as_ptr() };
@@ -105,7 +105,7 @@ impl Middleware {
 }
 
 impl Session {
-    /// The middleware that it is a session of.
+    /// Returns the middleware of the session.
     pub fn middleware(&self) -> Middleware {
         self.0.middleware
     }
@@ -146,8 +146,8 @@ impl Session {
         })
     }
 
-    /// Adds a subscription to a node. `on_data` is called from any thread of the middleware at least once after each
-    /// message that was put into an empty queue; it must return quickly.
+    /// Adds a subscription to a node. The middleware calls `on_data` from any of its threads, at least once after each
+    /// message that it puts into an empty queue; `on_data` must return quickly.
     pub fn subscribe(
         &self,
         node: &NodeHandle,
@@ -158,8 +158,8 @@ impl Session {
         let on_data = on_data.map(Box::new);
         let context = on_data.as_deref().map_or(std::ptr::null_mut(), |b| b as *const OnData as *mut c_void);
         let function: abi::OnData = if on_data.is_some() { Some(notify) } else { None };
-        // Kept before the call: the middleware may notify before it returns; and after a failure, too, which costs
-        // bytes.
+        // Kept before the call, because the middleware may notify before the call returns. It is also kept after a
+        // failure, which costs some bytes.
         self.0.notified.lock().unwrap_or_else(|e| e.into_inner()).extend(on_data);
         let handle = self.endpoint("subscribe", node, endpoint, |config, handle, error| {
             // SAFETY: all pointers live through the call, `context` as long as the session.
@@ -204,18 +204,18 @@ impl Session {
 
 /// The buffer of the next message.
 pub struct Buffer<'a> {
-    /// To be filled in place.
+    /// The bytes to fill.
     pub data: &'a mut [u8],
-    /// It still holds what was last filled in.
+    /// Whether it still holds what was last filled in.
     pub kept: bool,
-    /// What its trace events name the message.
+    /// The handle of the message in trace events.
     pub message: Handle,
 }
 
 /// A publisher of a topic. One thread at a time.
 pub struct Publisher {
     raw: abi::RawPublisher,
-    /// Of the table, at hand.
+    /// The function of the table, kept here because each message calls it.
     borrow: abi::Borrow,
     publish: abi::Publish,
     words: Words,
@@ -229,12 +229,12 @@ pub struct Publisher {
 unsafe impl Send for Publisher {}
 
 impl Publisher {
-    /// What its trace events name it.
+    /// Returns its handle in trace events.
     pub fn handle(&self) -> Handle {
         self.handle
     }
 
-    /// Subscriptions now matched with it.
+    /// Returns how many subscriptions are now matched with it.
     pub fn matched(&mut self) -> Result<usize, Error> {
         let (table, raw) = (self.session.0.middleware.table, self.raw);
         // SAFETY: the session is open as long as self.
@@ -242,7 +242,7 @@ impl Publisher {
             .map(|count| count as usize)
     }
 
-    /// The buffer of the next message.
+    /// Borrows the buffer of the next message.
     #[inline]
     pub fn borrow(&mut self) -> Result<Buffer<'_>, Error> {
         let (borrow, raw) = (self.borrow, self.raw);
@@ -291,12 +291,12 @@ impl Subscription {
         self.session.0.middleware.table
     }
 
-    /// What its trace events name it.
+    /// Returns its handle in trace events.
     pub fn handle(&self) -> Handle {
         self.handle
     }
 
-    /// Publishers now matched with it.
+    /// Returns how many publishers are now matched with it.
     pub fn matched(&mut self) -> Result<usize, Error> {
         let (table, raw) = (self.table(), self.raw);
         // SAFETY: the session is open as long as self.
@@ -304,9 +304,9 @@ impl Subscription {
             .map(|count| count as usize)
     }
 
-    /// A descriptor that poll(2) finds readable when a message may have come since `take` last found none. Of a
-    /// subscription without `on_data`, of a middleware that [has one](crate::Middleware::has_descriptors); open as long
-    /// as the subscription.
+    /// Returns a descriptor that poll(2) reports as readable when a message may have come since `take` last found none.
+    /// Only subscriptions without `on_data` have one, of a middleware that [has
+    /// descriptors](crate::Middleware::has_descriptors). It is open as long as the subscription.
     pub fn descriptor(&mut self) -> Result<RawFd, Error> {
         let (table, raw) = (self.table(), self.raw);
         checked(
@@ -319,7 +319,7 @@ impl Subscription {
         )
     }
 
-    /// The oldest message of the queue, if there is one. Given back when dropped.
+    /// Takes the oldest message of the queue, if there is one. Dropping the message gives it back.
     #[inline]
     pub fn take(&mut self) -> Result<Option<Message<'_>>, Error> {
         let (table, raw) = (self.table(), self.raw);
@@ -327,15 +327,16 @@ impl Subscription {
         self.taken(|message, error| unsafe { (table.take)(raw, message, error) })
     }
 
-    /// What ends a [`call_within`](Self::call_within) without a limit, where there can be one.
+    /// Returns what ends a [`call_within`](Self::call_within) without a limit, if the middleware has it.
     pub fn waker(&self) -> Option<Waker> {
         Some(Waker { function: self.session.0.middleware.wake?, raw: self.raw, _session: self.session.clone() })
     }
 
-    /// Waits for a message, `limit_ns` at the most ([`NO_LIMIT`], where there is a [`Waker`]: without one), and calls
-    /// `on_message` with it, inside the middleware's own callback where it has one; whether it did. Of a middleware
-    /// that [can](crate::Middleware::has_call_within); of a subscription without `on_data`, where it [has
-    /// descriptors](crate::Middleware::has_descriptors). A panic in `on_message` ends the process: there is C below it.
+    /// Waits for a message for at most `limit_ns` ([`NO_LIMIT`] if there is a [`Waker`]) and calls `on_message` with
+    /// it, inside the middleware's own callback if it has one. Returns whether a message came. Only a middleware that
+    /// [has the function](crate::Middleware::has_call_within) supports it, and if it [has
+    /// descriptors](crate::Middleware::has_descriptors), only for a subscription without `on_data`. A panic in
+    /// `on_message` ends the process, because there is C below it.
     #[inline]
     pub fn call_within<F: FnMut(&Received)>(&mut self, limit_ns: i64, mut on_message: F) -> Result<bool, Error> {
         unsafe extern "C" fn call<F: FnMut(&Received)>(context: *mut c_void, message: *const abi::Message) {
@@ -365,15 +366,15 @@ impl Subscription {
         let mut message =
             abi::Message { header: Header::default(), data: std::ptr::null(), size: 0, loan: std::ptr::null_mut() };
         let taken = self.words.checked(|| format!("take from {}", self.topic), |error| take(&mut message, error))?;
-        // Made only where there is one: dropping it gives it back.
+        // Made only if there is a message, because dropping it gives the message back.
         Ok((taken == 1).then(|| Message { subscription: self, received: Received(message) }))
     }
 }
 
-/// A limit of [`Subscription::call_within`] that is none.
+/// For [`Subscription::call_within`]: wait without a limit.
 pub const NO_LIMIT: i64 = i64::MAX;
 
-/// Ends waits of one subscription without a limit, from any thread.
+/// Ends the waits without a limit of one subscription, from any thread.
 pub struct Waker {
     function: abi::Wake,
     raw: abi::RawSubscription,
@@ -385,9 +386,9 @@ unsafe impl Send for Waker {}
 unsafe impl Sync for Waker {}
 
 impl Waker {
-    /// The wait that runs ends, or else the next one.
+    /// Ends the current wait, or else the next one.
     pub fn wake(&self) {
-        // SAFETY: the session that the subscription is of is open as long as self.
+        // SAFETY: the session of the subscription is open as long as self.
         unsafe { (self.function)(self.raw) }
     }
 }
@@ -397,24 +398,24 @@ impl Waker {
 pub struct Received(abi::Message);
 
 impl Received {
-    /// What its trace events name it.
+    /// Returns its handle in trace events.
     #[inline]
     pub fn handle(&self) -> Handle {
         Handle(self.0.loan as u64)
     }
 
-    /// The header it came under.
+    /// Returns the header that it came with.
     #[inline]
     pub fn header(&self) -> Header {
         self.0.header
     }
 
-    /// Its data.
+    /// Returns its data.
     pub fn data(&self) -> &[u8] {
         if self.0.size == 0 {
             return &[];
         }
-        // SAFETY: lent until give_back, which takes this by value, or for the call that got it.
+        // SAFETY: lent until give_back, which takes this by value, or for the duration of the call that received it.
         unsafe { std::slice::from_raw_parts(self.0.data as *const u8, self.0.size) }
     }
 }

@@ -1,5 +1,5 @@
-//! The wrapper over the plugins of a native build; its folder of libraries is in TACHO_HOME/lib. Without one there is
-//! nothing to test, and the test says so by failing: `make test` builds first.
+//! Tests the wrapper over the plugins of a native build, whose libraries are in TACHO_HOME/lib. Without a build the
+//! test fails, because it has nothing to test; `make test` builds first.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -26,14 +26,14 @@ fn a_message_travels(name: &str) {
     let middleware = Middleware::load(&folder(), name).unwrap();
     let session = match middleware.open(1 + std::process::id() % 100, "", "") {
         Ok(session) => session,
-        // What its owner must buy is not there on every machine; the words must say what it is.
+        // Not every machine has what the owner of a middleware must buy; the message must name it.
         Err(Error::Refused { cause, .. }) if name == "connext" && cause.contains("RTI_LICENSE_FILE") => {
             return println!("{name} up to its licence check: {cause}");
         }
         Err(error) => panic!("{error}"),
     };
     let node = session.node("talker").unwrap();
-    // Best effort, which every transport honours.
+    // Best effort, because every transport honours it.
     let qos = Qos { reliable: false, ..Qos::default() };
     let endpoint = Endpoint { topic: "/travels", message_type: "", size: 100, qos };
     let notified = Arc::new(AtomicU32::new(0));
@@ -60,7 +60,8 @@ fn a_message_travels_in_process() {
     a_message_travels("inproc");
 }
 
-/// Each in a process of its own, as in a run: some middlewares bring libraries of which a process can have only one.
+/// Each runs in a process of its own, as in a run, because a process can have only one copy of some middlewares'
+/// libraries.
 #[test]
 fn a_message_travels_over_every_plugin_that_was_built() {
     for (name, left_out) in listed(&folder()).unwrap() {

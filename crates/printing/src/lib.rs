@@ -1,8 +1,8 @@
-//! The one way out for text: what nodes, traces, files and paths are called reaches a terminal with its control
-//! characters visible.
+//! Writes all text that goes out, so that a terminal shows the control characters in the names of nodes, traces, files
+//! and paths instead of obeying them.
 //!
-//! Such text is foreign: an escape in the name of a topic would steer the terminal, a newline would forge a line.
-//! Stderr is written with [`eprintln!`], one line a call. What goes to stdout is composed as [`Lines`]: they know which
+//! Such names are foreign text: an escape in the name of a topic would steer the terminal, a newline would forge a
+//! line. [`eprintln!`] writes to stderr, one line a call. Text for stdout is composed as [`Lines`], which know which
 //! line ends are ours.
 
 mod once;
@@ -15,8 +15,9 @@ use std::borrow::Cow;
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, Write};
 
-/// To stderr, as one line: what would steer a terminal, line ends too, is made visible. Unlike the standard one it does
-/// not panic where the reader has gone (`tacho record ... 2>&1 | head`): a recording would end with it.
+/// Writes one line to stderr and makes everything visible that would steer a terminal, including line ends. Unlike the
+/// standard macro it does not panic if the reader is gone (`tacho record ... 2>&1 | head`), because that would end a
+/// recording.
 #[macro_export]
 macro_rules! eprintln {
     ($($text:tt)*) => {
@@ -24,14 +25,14 @@ macro_rules! eprintln {
     };
 }
 
-/// See [`eprintln!`].
+/// Implements [`eprintln!`].
 pub fn line_to_stderr(text: fmt::Arguments<'_>) {
     let text = text.to_string();
-    // There is nobody to tell.
+    // Nobody reads stderr any more.
     let _ = io::stderr().write_all(format!("{}\n", visible(&text)).as_bytes());
 }
 
-/// Several lines to stderr.
+/// Writes several lines to stderr.
 pub fn lines_to_stderr(lines: &Lines) {
     let _ = lines.write(&mut io::stderr());
 }
@@ -52,7 +53,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Anything that can be displayed, [`visible`].
+/// Formats a value as [`visible`] does.
 pub struct Visible<T>(pub T);
 
 impl<T: Display> Display for Visible<T> {
@@ -74,8 +75,8 @@ fn shown(mut out: String, c: char) -> String {
     out
 }
 
-/// JSON as a terminal may get it: the same value, with what a terminal would obey as `\u` escapes. Outside strings JSON
-/// has line ends alone of it.
+/// Makes JSON safe for a terminal: the same value, with `\u` escapes for what a terminal would obey. Outside strings,
+/// JSON contains only line ends of that.
 pub fn json(text: &str) -> Lines {
     let mut out = String::with_capacity(text.len() + 1);
     for c in text.chars() {
@@ -87,7 +88,7 @@ pub fn json(text: &str) -> Lines {
     Lines(out)
 }
 
-/// Lines of ours with foreign text in them.
+/// Our lines, with foreign text in them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lines(String);
 
@@ -97,8 +98,8 @@ impl Lines {
         Lines::default()
     }
 
-    /// Text that was composed line by line, each foreign part having been made [`visible`] where it was put in. Of
-    /// control characters line ends, tabs and colours (ESC `[` number `m`) stay what they are.
+    /// Takes text that was composed line by line, with each foreign part made [`visible`]. Of the control characters it
+    /// keeps line ends, tabs and colours (ESC `[` number `m`).
     pub fn composed(text: &str) -> Lines {
         let (mut out, mut rest) = (String::with_capacity(text.len()), text);
         while let Some(at) = rest.find(|c| is_obeyed(c) && c != '\n' && c != '\t') {
@@ -117,7 +118,7 @@ impl Lines {
         Lines(out)
     }
 
-    /// Adds a line of whatever text.
+    /// Adds a line of any text.
     pub fn line(&mut self, text: impl Display) {
         self.cells([text]);
     }
@@ -129,7 +130,7 @@ impl Lines {
         self.0.push('\n');
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -147,7 +148,7 @@ fn colour(text: &str) -> Option<usize> {
     (number.as_bytes().get(digits) == Some(&b'm')).then_some("\x1b[m".len() + digits)
 }
 
-/// `208 KiB`, `23.8 GiB`: to a tenth, for people.
+/// Formats a size for people, to a tenth: `208 KiB`, `23.8 GiB`.
 pub fn size(bytes: u64) -> String {
     let (mut value, mut unit) = (bytes as f64, "B");
     for next in ["KiB", "MiB", "GiB", "TiB"] {

@@ -1,18 +1,18 @@
-//! A reason that repeats is said once, with how many it concerns and the first of them.
+//! Prints a repeated reason once, with the number of its subjects and the names of the first ones.
 
 use std::collections::HashMap;
 
-/// Names that stand with a reason that several share.
+/// How many names follow a reason that several share.
 const NAMED: usize = 3;
 
-/// Lines that say the same of different processes, repeats, points, nodes or topics become one: the first of them,
-/// which names the next ones and counts the others. The others stay as they are, in their order.
+/// Joins lines that give the same reason for different processes, repeats, points, nodes or topics: the first of them
+/// remains, names the next ones and counts the others. All other lines remain as they are, in their order.
 pub fn once<S: AsRef<str>>(lines: impl IntoIterator<Item = S>) -> Vec<String> {
     let counted = once_with(lines.into_iter().map(|line| (String::new(), 1, line.as_ref().to_owned())));
     counted.into_iter().map(|(_, _, line)| line).collect()
 }
 
-/// The same of lines with a name and a count: only those of one name are one, and their counts add up.
+/// Does the same for lines with a name and a count. It joins only lines of one name, and adds up their counts.
 pub fn once_with(lines: impl IntoIterator<Item = (String, u64, String)>) -> Vec<(String, u64, String)> {
     let mut order: Vec<(String, u64, String, Vec<String>)> = Vec::new();
     let mut places: HashMap<(String, String), usize> = HashMap::new();
@@ -43,12 +43,12 @@ fn and_of(others: &[String]) -> String {
     }
 }
 
-/// What a line says, whomever it says it of: lines that are equal in it give the same reason.
+/// Returns the reason in a line without its subjects: lines with equal results give the same reason.
 pub fn reason_of(line: &str) -> String {
     split(line).0
 }
 
-/// What a line says, without whom it says it of; and whom.
+/// Splits a line into its reason and its subjects.
 fn split(line: &str) -> (String, String) {
     let (mut reason, mut of) = (Vec::new(), Vec::new());
     let mut words = line.split(' ').peekable();
@@ -57,7 +57,7 @@ fn split(line: &str) -> (String, String) {
             let name = words.next().unwrap_or_default();
             reason.push(word);
             of.extend([word, name.trim_end_matches(':')]);
-            // Its command line.
+            // The command line of the process follows.
             if words.peek().is_some_and(|next| next.starts_with('(')) {
                 for part in words.by_ref() {
                     of.push(part.trim_end_matches(':'));

@@ -1,22 +1,22 @@
-//! What the terminal of a stream takes.
+//! Finds out what the terminal of a stream can show.
 
 use console::Term;
 
 /// A terminal that text is written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Screen {
-    /// Characters a line; absent where the terminal does not say.
+    /// Characters a line; absent if the terminal does not report it.
     pub columns: Option<usize>,
-    /// Whether colours are wanted: unless NO_COLOR says otherwise.
+    /// Whether to use colours; NO_COLOR switches them off.
     pub colour: bool,
 }
 
-/// The terminal that stdout is; `None`: a file or a pipe.
+/// Returns the terminal of stdout; `None` for a file or a pipe.
 pub fn stdout_screen() -> Option<Screen> {
     screen(&Term::stdout())
 }
 
-/// The terminal that stderr is; `None`: a file or a pipe.
+/// Returns the terminal of stderr; `None` for a file or a pipe.
 pub fn stderr_screen() -> Option<Screen> {
     screen(&Term::stderr())
 }

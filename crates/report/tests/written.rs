@@ -150,7 +150,8 @@ fn before_and_after_give_the_gain_on_one_scale() {
         assert!(text.contains(&format!("{:.2}x", mean(0) / mean(i))), "{text}");
     }
     let marks = |label: &str| {
-        text.lines().filter(|line| line.starts_with(label)).flat_map(str::chars).filter(|c| "█▓░▒".contains(*c)).count()
+        let drawn = text.lines().filter(|line| line.starts_with(label)).flat_map(str::chars);
+        drawn.filter(|c| "█▓░▒".contains(*c)).count()
     };
     let ratio = marks("untuned") as f64 / marks("arrival") as f64;
     assert!((ratio / (mean(0) / mean(2)) - 1.0).abs() < 0.2, "bars of {ratio} for times of {}", mean(0) / mean(2));

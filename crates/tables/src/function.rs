@@ -227,14 +227,24 @@ mod tests {
             ("(anonymous namespace)::Source::Source()::{lambda()#1}", "Source::Source lambda 1"),
             ("main::{lambda(geometry_msgs::msg::PointStamped_<std::allocator<void> > const&)#3}", "main lambda 3"),
             (
-                "(anonymous namespace)::Sink::subscribe<std::shared_ptr<geometry_msgs::msg::PointStamped_<std::allocator<void> > const> >(char const*, char const*, unsigned long)::{lambda(std::shared_ptr<geometry_msgs::msg::PointStamped_<std::allocator<void> > const>)#1}",
+                "(anonymous \
+                 namespace)::Sink::subscribe<std::shared_ptr<geometry_msgs::msg::PointStamped_<std::allocator<void> > \
+                 const> >(char const*, char const*, unsigned \
+                 long)::{lambda(std::shared_ptr<geometry_msgs::msg::PointStamped_<std::allocator<void> > const>)#1}",
                 "Sink::subscribe lambda 1",
             ),
             (
-                "message_filters::Subscriber<geometry_msgs::msg::PointStamped_<std::allocator<void> >, rclcpp::Node>::subscribe(rclcpp::Node*, std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&, rclcpp::QoS const&, rclcpp::SubscriptionOptionsWithAllocator<std::allocator<void> >)::{lambda(std::shared_ptr<geometry_msgs::msg::PointStamped_<std::allocator<void> > const>)#1}",
+                "message_filters::Subscriber<geometry_msgs::msg::PointStamped_<std::allocator<void> >, \
+                 rclcpp::Node>::subscribe(rclcpp::Node*, std::__cxx11::basic_string<char, std::char_traits<char>, \
+                 std::allocator<char> > const&, rclcpp::QoS const&, \
+                 rclcpp::SubscriptionOptionsWithAllocator<std::allocator<void> \
+                 >)::{lambda(std::shared_ptr<geometry_msgs::msg::PointStamped_<std::allocator<void> > const>)#1}",
                 "message_filters::Subscriber::subscribe lambda 1",
             ),
-            ("nav::Planner::Planner(int)::{lambda()#1}::operator()() const::{lambda(int)#2}", "nav::Planner::Planner lambda 1 lambda 2"),
+            (
+                "nav::Planner::Planner(int)::{lambda()#1}::operator()() const::{lambda(int)#2}",
+                "nav::Planner::Planner lambda 1 lambda 2",
+            ),
             ("nav::Planner::Planner()::'lambda0'(int)", "nav::Planner::Planner lambda 2"),
             ("main::$_0", "main lambda 1"),
         ] {
@@ -246,22 +256,30 @@ mod tests {
     fn of_a_bound_method_its_type_names_the_class_alone() {
         for (symbol, expected) in [
             (
-                "std::_Bind<void ((anonymous namespace)::Relay::*((anonymous namespace)::Relay*, std::_Placeholder<1>))(std::shared_ptr<geometry_msgs::msg::PointStamped_<std::allocator<void> > const>)>",
+                "std::_Bind<void ((anonymous namespace)::Relay::*((anonymous namespace)::Relay*, \
+                 std::_Placeholder<1>))(std::shared_ptr<geometry_msgs::msg::PointStamped_<std::allocator<void> > \
+                 const>)>",
                 "bound method of Relay",
             ),
             ("std::_Bind<void (TraceNode::*(TraceNode*))()>", "bound method of TraceNode"),
             (
-                "std::_Bind<void (rclcpp_lifecycle::LifecycleNode::LifecycleNodeInterfaceImpl::*(rclcpp_lifecycle::LifecycleNode::LifecycleNodeInterfaceImpl*, std::_Placeholder<1>, std::_Placeholder<2>, std::_Placeholder<3>))(std::shared_ptr<rmw_request_id_s>, std::shared_ptr<lifecycle_msgs::srv::GetState_Request_<std::allocator<void> > >) const>",
+                "std::_Bind<void \
+                 (rclcpp_lifecycle::LifecycleNode::LifecycleNodeInterfaceImpl::*\
+                 (rclcpp_lifecycle::LifecycleNode::LifecycleNodeInterfaceImpl*, std::_Placeholder<1>, \
+                 std::_Placeholder<2>, std::_Placeholder<3>))(std::shared_ptr<rmw_request_id_s>, \
+                 std::shared_ptr<lifecycle_msgs::srv::GetState_Request_<std::allocator<void> > >) const>",
                 "bound method of rclcpp_lifecycle::LifecycleNode::LifecycleNodeInterfaceImpl",
             ),
             ("std::_Bind<void (*(std::_Placeholder<1>))(std::shared_ptr<int>)>", "bound function"),
             ("std::_Bind<Relay::Relay()::{lambda(int)#1} (std::_Placeholder<1>)>", "Relay::Relay lambda 1"),
             (
-                "boost::_bi::bind_t<void, boost::_mfi::mf1<void, nav::Planner, ros::TimerEvent const&>, boost::_bi::list2<boost::_bi::value<nav::Planner*>, boost::arg<1> > >",
+                "boost::_bi::bind_t<void, boost::_mfi::mf1<void, nav::Planner, ros::TimerEvent const&>, \
+                 boost::_bi::list2<boost::_bi::value<nav::Planner*>, boost::arg<1> > >",
                 "bound method of nav::Planner",
             ),
             (
-                "boost::_bi::bind_t<void, void (*)(ros::TimerEvent const&, int), boost::_bi::list2<boost::arg<1>, boost::_bi::value<int> > >",
+                "boost::_bi::bind_t<void, void (*)(ros::TimerEvent const&, int), boost::_bi::list2<boost::arg<1>, \
+                 boost::_bi::value<int> > >",
                 "bound function",
             ),
         ] {

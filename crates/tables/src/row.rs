@@ -1,13 +1,11 @@
 //! Which row of which table: a number that indexes the lists of one table alone.
 
-use crate::rows::Rows;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
-use std::slice::SliceIndex;
 
 /// A row of the table of `T`, from 0. It is stored and printed as its number.
 pub struct Row<T> {
@@ -141,34 +139,6 @@ impl<T> Index<Row<T>> for Vec<T> {
 impl<T> IndexMut<Row<T>> for Vec<T> {
     fn index_mut(&mut self, row: Row<T>) -> &mut T {
         &mut self.as_mut_slice()[row.index()]
-    }
-}
-
-impl<T, I: SliceIndex<[T]>> Index<I> for Rows<T> {
-    type Output = I::Output;
-
-    fn index(&self, place: I) -> &I::Output {
-        &(**self)[place]
-    }
-}
-
-impl<T, I: SliceIndex<[T]>> IndexMut<I> for Rows<T> {
-    fn index_mut(&mut self, place: I) -> &mut I::Output {
-        &mut (**self)[place]
-    }
-}
-
-impl<T> Index<Row<T>> for Rows<T> {
-    type Output = T;
-
-    fn index(&self, row: Row<T>) -> &T {
-        &(**self)[row]
-    }
-}
-
-impl<T> IndexMut<Row<T>> for Rows<T> {
-    fn index_mut(&mut self, row: Row<T>) -> &mut T {
-        &mut (**self)[row]
     }
 }
 

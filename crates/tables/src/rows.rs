@@ -6,6 +6,7 @@
 //! that it needs at once.
 
 pub mod grouped;
+mod index;
 mod share;
 
 pub use share::keep_in_memory;

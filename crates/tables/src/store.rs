@@ -51,7 +51,10 @@ pub enum Error {
         source: io::Error,
     },
     /// The content of a table.
-    #[error("{path}: {source}; where another version of tacho wrote it (tacho_version in run.json), its events are analysed anew by tacho import RUN -o NEW")]
+    #[error(
+        "{path}: {source}; where another version of tacho wrote it (tacho_version in run.json), its events are \
+         analysed anew by tacho import RUN -o NEW"
+    )]
     Parquet {
         /// File.
         path: PathBuf,
@@ -120,7 +123,11 @@ macro_rules! tables {
                 Ok(())
             }
 
-            fn read(group: &dyn RowGroupReader, text_left: &mut usize, take: &mut dyn FnMut(Vec<Self>)) -> Result<(), ParquetError> {
+            fn read(
+                group: &dyn RowGroupReader,
+                text_left: &mut usize,
+                take: &mut dyn FnMut(Vec<Self>),
+            ) -> Result<(), ParquetError> {
                 let columns = cell::Columns::new(group);
                 $(let mut $column = columns.open(stringify!($column))?;)*
                 let mut left = rows_of(group)?;
@@ -161,37 +168,47 @@ macro_rules! tables {
 }
 
 tables! {
-    processes: Process { pid, executable, command, host, clock, events, dropped_events, ended, first_ns, last_ns, board, clock_error_ns }
+    processes: Process {
+        pid, executable, command, host, clock, events, dropped_events, ended, first_ns, last_ns, board,
+        clock_error_ns,
+    }
     nodes: Node { process, name }
-    endpoints: Endpoint { node, kind, topic, depth, created_ns, count, skipped, refused, pending, before, after, unknown, linked }
+    endpoints: Endpoint {
+        node, kind, topic, depth, created_ns, count, skipped, refused, pending, before, after, unknown, linked,
+    }
     callbacks: Callback { process, address, kind, node, topic, period_ns, symbol, function, location }
     executions: Execution { callback, tid, queued_ns, start_ns, end_ns, cpu_ns, resumes }
     publications: Publication { publisher, publish_ns, due_ns, sequence, size_bytes, execution }
     messages: Message {
-        publisher, subscription, sequence, publish_ns, arrival_ns, take_ns, callback_ns, execution, published_in, delivery, lost_in, emulated,
+        publisher, subscription, sequence, publish_ns, arrival_ns, take_ns, callback_ns, execution, published_in,
+        delivery, lost_in, emulated,
     }
     layers: Layers {
-        message, publish_client_library_ns, publish_rcl_ns, publish_rmw_ns, publish_dds_ns, transport_ns, receive_dds_ns,
-        executor_ns, take_rmw_ns, take_rcl_ns, take_client_library_ns,
+        message, publish_client_library_ns, publish_rcl_ns, publish_rmw_ns, publish_dds_ns, transport_ns,
+        receive_dds_ns, executor_ns, take_rmw_ns, take_rcl_ns, take_client_library_ns,
     }
     services: ServiceCall {
         service, client, server, sequence, request_ns, request_taken_ns, response_ns, response_taken_ns, execution,
     }
     goals: Goal {
-        action, id, client, server, sent_ns, taken_ns, accepted, accepted_ns, answered_ns, response_ns, executing_ns, cancel_sent_ns,
-        canceling_ns, outcome, ended_ns, result_sent_ns, result_ns, feedback, first_feedback_ns, last_feedback_ns, execution,
+        action, id, client, server, sent_ns, taken_ns, accepted, accepted_ns, answered_ns, response_ns, executing_ns,
+        cancel_sent_ns, canceling_ns, outcome, ended_ns, result_sent_ns, result_ns, feedback, first_feedback_ns,
+        last_feedback_ns, execution,
     }
     states: NodeState { node, from_ns, state }
     chains: Chain { name, path, critical, lost, evidence, deadline_ns, until_ns, guessed_at }
     instances: Instance {
-        chain, start_ns, end_ns, end_to_end_ns, computation_ns, off_cpu_ns, preemption_ns, alignment_ns, queueing_ns, kept_ns,
-        transport_ns,
+        chain, start_ns, end_ns, end_to_end_ns, computation_ns, off_cpu_ns, preemption_ns, alignment_ns,
+        queueing_ns, kept_ns, transport_ns,
     }
-    hops: Hop { instance, position, execution, published_ns, arrival_ns, start_ns, output_ns, queueing_ns, alignment_ns, kept_ns, off_cpu_ns, preemption_ns }
+    hops: Hop {
+        instance, position, execution, published_ns, arrival_ns, start_ns, output_ns, queueing_ns, alignment_ns,
+        kept_ns, off_cpu_ns, preemption_ns,
+    }
     preemptions: Preemption { process, tid, execution, from_ns, to_ns, state, woken, cpu, by_tid, by_comm }
     executors: ExecutorThread {
-        process, tid, executor, executor_threads, from_ns, to_ns, waiting_ns, empty_waits, ready_ns, executing_ns, running_ns, runnable_ns, blocked_ns,
-        voluntary_switches, involuntary_switches,
+        process, tid, executor, executor_threads, from_ns, to_ns, waiting_ns, empty_waits, ready_ns, executing_ns,
+        running_ns, runnable_ns, blocked_ns, voluntary_switches, involuntary_switches,
     }
     links: Link { node, input, output, rule, evidence, confidence, outputs, followed, guess }
     inputs: ChainInput { chain, start_ns, previous_ns, reflected_ns, last_used_ns, replaced_ns }

@@ -50,7 +50,9 @@ pub enum ApplyError {
     #[error("a spin rate of {0} Hz: expected more than 0")]
     BadRate(f64),
     /// A node publishes more often than it would wake.
-    #[error("`{node}` publishes `{topic}` at {rate_hz} Hz and cannot spin at {hz} Hz: expected a spin rate of at least that")]
+    #[error(
+        "`{node}` publishes `{topic}` at {rate_hz} Hz and cannot spin at {hz} Hz: expected a spin rate of at least that"
+    )]
     RateAboveSpin {
         /// The node's name.
         node: String,

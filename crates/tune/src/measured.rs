@@ -28,7 +28,10 @@ pub enum MeasureError {
         node: String,
     },
     /// Only some of its instances have rows in the table of hops, and these are not an even sample.
-    #[error("chain `{chain}`: only {with_hops} of its {instances} instances have hops in this run: name the chain in a workload or links file and analyse it anew")]
+    #[error(
+        "chain `{chain}`: only {with_hops} of its {instances} instances have hops in this run: name the chain in a \
+         workload or links file and analyse it anew"
+    )]
     Sampled {
         /// The chain's name.
         chain: String,

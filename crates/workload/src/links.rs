@@ -311,8 +311,8 @@ fn unknown(span: Span, found: &str, known: &[&str], report: &mut Report<'_>) {
 /// order.
 pub fn write(links: &[(StatedLink, String)]) -> String {
     let mut out = String::from(
-        "# Which input of a node makes which output. Rules: header stamp, same callback, latest, latest once (kept until used),\n\
-         # match (message filters), unrelated.\n\
+        "# Which input of a node makes which output. Rules: header stamp, same callback, latest, latest once (kept \
+         until used),\n# match (message filters), unrelated.\n\
          # Correct what is wrong, delete what need not be stated; `tacho explain RUN --links FILE` then uses it.\n",
     );
     if links.is_empty() {

@@ -48,8 +48,7 @@ struct tacho_message {
   struct tacho_header header;
   const void *data;
   size_t size; /* bytes of data, without the header */
-  void
-      *loan; /* the plugin's own, untouched by the caller; what the layer below calls the message in its trace events */
+  void *loan;  /* the plugin's own, and the message's address in the trace events of the layer below */
 };
 
 struct tacho_session;
@@ -57,10 +56,9 @@ struct tacho_publisher;
 struct tacho_subscription;
 
 struct tacho_session_config {
-  uint32_t domain; /* DDS domain, or what stands for it: keeps runs on one machine apart */
-  const char
-      *transport; /* "" for the middleware's default; "in-process" hands over between nodes of this process alone */
-  /* IPv4 address of the one interface to use, on which peers are looked for; "" keeps all traffic on this machine. */
+  uint32_t domain;       /* DDS domain, or its counterpart, which separates the runs on one machine */
+  const char *transport; /* "" for the middleware's default; "in-process" connects only nodes of this process */
+  /* IPv4 address of the only interface to use, also to search for peers; "" keeps all traffic on this machine. */
   const char *address;
 };
 
@@ -79,69 +77,75 @@ struct tacho_middleware {
   uint32_t abi;     /* TACHO_MIDDLEWARE_ABI */
   const char *name; /* "ros2" */
   const char *const *
-      transports; /* NULL-terminated, default first; names that begin with "udp" or "tcp" say what carries messages to another process */
-  const char *const *types; /* NULL-terminated, the message types it carries */
+      transports; /* NULL-terminated, default first; names that begin with "udp" or "tcp" name the protocol between processes */
+  const char *const *types; /* NULL-terminated, the message types that it carries */
 
-  /* Version of the middleware found at run time, with what lies below: "rcl 10.1.3, rmw_fastrtps_cpp 9.3.3". */
+  /* Version of the middleware found at run time, with the layers below: "rcl 10.1.3, rmw_fastrtps_cpp 9.3.3". */
   int (*version)(char *out, size_t size, char *error);
 
   struct tacho_session *(*open)(const struct tacho_session_config *config, char *error);
-  void (*close)(struct tacho_session *session); /* destroys what is still open in it */
+  void (*close)(struct tacho_session *session); /* also destroys everything that is still open in it */
 
-  /* A node of the graph. Its handle is what the layer below calls it in its own trace events (an rcl_node_t *), or
-   * any unique address. `traced` says whether that layer emits its own node, publisher and subscription events. */
+  /* A node of the graph. Its handle is the address that the layer below uses in its own trace events (an rcl_node_t
+   * *), or any unique address. `traced` reports whether that layer emits its own node, publisher and subscription
+   * events. */
   int (*node)(struct tacho_session *session, const char *name, const void **handle, int *traced, char *error);
 
   struct tacho_publisher *(*advertise)(struct tacho_session *session, const struct tacho_endpoint_config *config,
                                        const void **handle, char *error);
-  /* on_data may be NULL; it is called at least once after each message that was put into an empty queue. */
+  /* on_data may be NULL. It is called at least once after each message that is put into an empty queue. */
   struct tacho_subscription *(*subscribe)(struct tacho_session *session, const struct tacho_endpoint_config *config,
                                           tacho_on_data on_data, void *context, const void **handle, char *error);
 
-  /* Remote endpoints now matched with this one, or negative. */
+  /* Returns the number of remote endpoints now matched with this one, or a negative value. */
   int (*publisher_matched)(struct tacho_publisher *publisher, char *error);
   int (*subscription_matched)(struct tacho_subscription *subscription, char *error);
 
-  /* The buffer of the next message: `size` bytes of data to fill in place, inside the typed message or, where the
-   * transport has zero copy, inside shared memory. *kept says whether it still holds what was last filled in;
-   * *message is what the layer below calls the message in its own trace events, or the buffer. */
+  /* The buffer of the next message: `size` bytes of data to fill in place, inside the typed message or, if the
+   * transport has zero copy, inside shared memory. *kept reports whether it still holds what was last filled in.
+   * *message is the message's address in the trace events of the layer below, or the buffer. */
   void *(*borrow)(struct tacho_publisher *publisher, int *kept, const void **message, char *error);
-  /* Publishes the borrowed buffer under this header. A failure, of borrow() too, is a send that was refused: the caller counts it and goes on
-   * with its next message. Below -1, the result is minus what the middleware calls the reason: an errno, a DDS return code, an rcl_ret_t.
-   * -1: the text alone says why. */
+  /* Publishes the borrowed buffer with this header. If this or borrow() fails, the send was refused: the caller counts
+   * it and continues with its next message. A result below -1 is minus the middleware's code for the reason: an errno,
+   * a DDS return code, an rcl_ret_t. With -1 only the text gives the reason. */
   int (*publish)(struct tacho_publisher *publisher, const struct tacho_header *header, char *error);
 
-  /* 1 and *message: one was taken; 0: none there; negative: failure. At most one message may be out a subscription. */
+  /* Returns 1 and *message, 0 if there is none, negative on failure. A subscription lends one message at a time. */
   int (*take)(struct tacho_subscription *subscription, struct tacho_message *message, char *error);
   void (*give_back)(struct tacho_subscription *subscription, struct tacho_message *message);
 
-  /* Optional (NULL). Of a subscription made with on_data NULL: a descriptor that poll() finds readable when a message may have come
-   * since take() last found none, so that the thread that takes is woken by the kernel and not by a thread of the plugin. */
+  /* Optional (NULL). Returns a descriptor that poll() reports as readable if a message may have come since take() last
+   * found none. So the kernel wakes the thread that takes, and not a thread of the plugin. Only for a subscription made
+   * with on_data NULL. */
   int (*descriptor)(struct tacho_subscription *subscription, char *error);
 };
 
 const struct tacho_middleware *tacho_middleware(void);
 
-/* Optional, exported beside the table: what must be known before the plugin is loaded, which tacho reads from the file. A word each, on a
- * line of its own; lines that begin with # are comments. In this tree the build makes it from the file `facts` in the plugin's folder.
- *   ends-alone   processes of this middleware must end one after the other, as those that go at the same time can crash or hang
- *   one-process  messages never leave their process, whatever the transport: all nodes go into one
+/* Optional, exported beside the table: facts that tacho must know before it loads the plugin, and reads from the file.
+ * Each is one word on a line of its own; lines that begin with # are comments. In this tree the build makes it from the
+ * file `facts` in the plugin's folder.
+ *   ends-alone   processes of this middleware must end one after the other, because they can crash or hang if several
+ *                end at the same time
+ *   one-process  messages never leave their process, whatever the transport, so all nodes go into one process
  *   ros-on-dds   names and messages on the wire are those of ROS 2 on DDS, so ROS 2 nodes and boards hear them */
 extern const char tacho_facts[];
 
-/* Optional, exported beside the table by a middleware whose own waiting costs less than to be woken and then to take(): takes one message
- * and, where none is there, waits for one, `limit_ns` (above 0) at the most or as near to it as the kernel's timers are; INT64_MAX, where
- * there is tacho_wake, for no limit: what ends the wait is then a message or a wake-up. on_message gets it
- * where a program of that middleware would: inside the middleware's own callback, if it has one. It may publish, but not take from this
- * subscription, and the message is given back when it returns. 1: it was called; 0: none came; negative: failure. Where there is
- * `descriptor`, of a subscription made with on_data NULL alone; elsewhere on_data is called as ever. What came before take() last found
- * none need not be looked for. */
+/* Optional, exported beside the table. A middleware has it if its own waiting costs less than a wake-up and a take().
+ * It takes one message or, if there is none, waits for one: for `limit_ns` (above 0) at most, as exactly as the
+ * kernel's timers allow, or without a limit with INT64_MAX, if there is tacho_wake. Then a message or a wake-up ends
+ * the wait. on_message receives the message where a program of that middleware would: inside the middleware's own
+ * callback, if it has one. It may publish, but not take from this subscription, and the message is given back when it
+ * returns. Returns 1 if it was called, 0 if no message came, negative on failure. If the middleware has `descriptor`,
+ * call it only for a subscription made with on_data NULL; otherwise on_data is called as usual. It need not look for
+ * messages that came before take() last found none. */
 int tacho_call_within(struct tacho_subscription *subscription, int64_t limit_ns, tacho_on_message on_message,
                       void *context, char *error);
 
-/* Optional, beside tacho_call_within: a timer of the kernel's, set and taken back around every wait, is spared where another thread ends
- * it. From any thread, while the session is open: the tacho_call_within of this subscription that waits without a limit returns 0; where
- * none does, the next one, unless take() was called before it. */
+/* Optional, beside tacho_call_within. If another thread ends a wait, the wait needs no kernel timer, which would be set
+ * and cleared each time. May be called from any thread while the session is open: the tacho_call_within of this
+ * subscription that waits without a limit returns 0; if none waits, the next one does, unless take() is called before
+ * it. */
 void tacho_wake(struct tacho_subscription *subscription);
 
 #ifdef __cplusplus

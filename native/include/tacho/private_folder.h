@@ -2,9 +2,10 @@
  *
  * The folder of this user alone, in which plugins keep files that several processes must find by name.
  *
- * In a folder that others may write to, such as /tmp, anybody may make a link of a name that is known, and whoever opens it
- * writes where the link points. So no file of a fixed name lies there: all are in one folder that nobody else can enter. The same
- * rule in Rust is crates/private; both must name the same folder. For C11 with _GNU_SOURCE, and C++17.
+ * In a folder that others may write to, such as /tmp, anybody may make a link with a known name, and a program that
+ * opens it writes to the target of the link. So no file with a fixed name is there: all such files are in one folder
+ * that nobody else can enter. crates/private implements the same rule in Rust; both must name the same folder. For C11
+ * with _GNU_SOURCE, and C++17.
  */
 #ifndef TACHO_PRIVATE_FOLDER_H_
 #define TACHO_PRIVATE_FOLDER_H_
@@ -24,7 +25,8 @@ static inline bool tacho_is_private(const struct stat *found) {
   return S_ISDIR(found->st_mode) && found->st_uid == geteuid() && !(found->st_mode & 077);
 }
 
-/* Makes a folder for this user alone, or finds that it is one. False: the cause is in `error` (TACHO_ERROR_SIZE). */
+/* Makes a folder for this user alone, or checks that it is one. Returns false with the cause in `error`
+   (TACHO_ERROR_SIZE). */
 static inline bool tacho_private_made(const char *path, char *error) {
   struct stat found;
   if ((mkdir(path, 0700) != 0 && errno != EEXIST) || lstat(path, &found) != 0) {
@@ -44,8 +46,9 @@ static inline bool tacho_private_made(const char *path, char *error) {
   return false;
 }
 
-/* `tacho` in XDG_RUNTIME_DIR where that is this user's alone, else `tacho-<uid>` in TMPDIR or /tmp. Made if it is not there. False,
- * with the cause in `error` (TACHO_ERROR_SIZE), where another user was first, or where others may enter it. */
+/* Returns `tacho` in XDG_RUNTIME_DIR if that belongs only to this user, else `tacho-<uid>` in TMPDIR or /tmp, and
+ * creates it if necessary. Returns false with the cause in `error` (TACHO_ERROR_SIZE) if another user was first, or if
+ * others may enter it. */
 static inline bool tacho_private_folder(char *path, size_t size, char *error) {
   const char *runtime = getenv("XDG_RUNTIME_DIR"), *temporary = getenv("TMPDIR");
   struct stat found;
@@ -60,7 +63,7 @@ static inline bool tacho_private_folder(char *path, size_t size, char *error) {
   return false;
 }
 
-/* The path of a file or folder of that name in tacho_private_folder(). */
+/* Returns the path of a file or folder of that name in tacho_private_folder(). */
 static inline bool tacho_private_path(const char *name, char *path, size_t size, char *error) {
   if (!tacho_private_folder(path, size, error)) return false;
   const size_t length = strlen(path);
@@ -74,8 +77,8 @@ static inline bool tacho_private_path(const char *name, char *path, size_t size,
   return false;
 }
 
-/* Opens a file there, made where it is not there (add O_EXCL where it must be new). Never by a link, and never another user's. -1: the
- * cause is in `error` (TACHO_ERROR_SIZE). */
+/* Opens a file there, and creates it if necessary (add O_EXCL if it must be new). It follows no link and opens no
+ * file of another user. Returns -1 with the cause in `error` (TACHO_ERROR_SIZE). */
 static inline int tacho_private_open(const char *path, int flags, char *error) {
   struct stat found;
   const int file = open(path, flags | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// across_processes PLUGIN.so TRANSPORT [namespaces | with OTHER.so OTHERS_TRANSPORT]: what the conformance suite cannot see, because it
-// stays in one process. A child echoes every message; the parent checks that each comes back unchanged and is told by on_data, that a
-// late joiner gets the whole of the history that was asked for, and that the end of the child is seen, and told by nobody as a message.
+// across_processes PLUGIN.so TRANSPORT [namespaces | with OTHER.so OTHERS_TRANSPORT] tests what the conformance suite
+// cannot test in one process. A child echoes every message. The parent checks that each comes back unchanged and that
+// on_data reports it, that a late joiner gets the whole history that it asked for, and that the end of the child is
+// noticed but not reported as a message.
 //
-// With `with`, the child is on another plugin, whose messages are the same on the wire. With `namespaces`, parent and child are in network namespaces of their own, joined by two links, and are given the addresses
-// of the second: it must carry all, and the first nothing. Exits 77, skipped, where the transport or the namespaces are refused.
+// With `with`, the child uses another plugin, whose messages are the same on the wire. With `namespaces`, parent and
+// child are in network namespaces of their own, joined by two links, and get the addresses of the second link: it must
+// carry everything, and the first nothing. Exits 77, skipped, if the transport or the namespaces are refused.
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -27,7 +29,7 @@
 enum { SKIPPED = 77, MESSAGES = 20, HISTORY = 5 };
 static const size_t sizes[] = {0, 16, 64, 65536, MIB};
 enum { SIZES = sizeof sizes / sizeof *sizes };
-static size_t sizes_used = SIZES;  // less where TACHO_OVER_LARGEST says so
+static size_t sizes_used = SIZES;  // less if TACHO_OVER_LARGEST is set
 static const struct tacho_qos reliable = {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, 10};
 static const struct tacho_qos kept = {TACHO_RELIABLE, TACHO_TRANSIENT_LOCAL, TACHO_KEEP_LAST, HISTORY};
 
@@ -107,7 +109,7 @@ static int taken(struct tacho_subscription *s, struct tacho_message *m) {
   return got;
 }
 
-// The next message is that of `sequence`, or, where `later`, one that came after it; its own is given.
+// The next message must be that of `sequence`, or, if `later`, one that came after it; returns its own sequence number.
 static uint64_t expect(struct tacho_subscription *s, uint64_t sequence, size_t size, int later) {
   struct tacho_message m;
   CHECK(WAIT(taken(s, &m)), "message %llu of %zu bytes did not come", (unsigned long long)sequence, size);
@@ -136,7 +138,7 @@ static void end(int number) {
   ending = 1;
 }
 
-// The child: sends back what comes, and what it published before anybody listened, until it is ended or killed.
+// The child sends back what comes, and what it published before anybody listened, until it is ended or killed.
 static void echo(unsigned domain, const char *transport, const char *address) {
   signal(SIGTERM, end);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -154,7 +156,7 @@ static void echo(unsigned domain, const char *transport, const char *address) {
     for (size_t i = 0; i < sizes_used; i++) {
       struct tacho_message m;
       if (mw->subscription_matched(there[i], error) == 1) atomic_store(&echo_matched[i], 1);
-      // What is sent before the parent's subscription has matched is not owed to it: the message waits in the queue.
+      // Messages sent before the parent's subscription has matched need not arrive, so the message waits in the queue.
       if (mw->publisher_matched(back[i], error) < 1 || !taken(there[i], &m)) continue;
       publish(back[i], m.header.sequence, m.data, m.size);
       mw->give_back(there[i], &m);
@@ -163,7 +165,7 @@ static void echo(unsigned domain, const char *transport, const char *address) {
   exit(0);
 }
 
-// Everything crossed the second link at least once in each direction, and nothing but neighbours' noise the first.
+// Everything crossed the second link at least once in each direction, and only neighbours' noise crossed the first.
 static void check_links(void) {
   long long sent = 0;
   for (size_t i = 0; i < sizes_used; i++) sent += MESSAGES * (long long)sizes[i];
@@ -198,7 +200,7 @@ int main(int count, char **arguments) {
   echo_matched = mmap(NULL, SIZES * sizeof *echo_matched, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   CHECK(echo_matched != MAP_FAILED, "no shared memory");
   unsigned domain = reserved_domain();
-  // Before the middleware is loaded: libraries draw random names when they are, and start threads.
+  // This comes before the middleware is loaded, because libraries then draw random names and start threads.
   pid_t child = namespaces ? fork_into_namespaces(error) : fork();
   if (child < 0 && namespaces) {
     printf("skipped: %s\n", error);
@@ -231,21 +233,22 @@ int main(int count, char **arguments) {
   }
   if (namespaces) check_links();
   struct tacho_subscription *late = subscription(session, "parent", "/early", 64, kept);
-  // Shared memory may refuse it, and sockets keep nothing.
+  // Shared memory may refuse transient local, and sockets keep nothing.
   CHECK(late || strcmp(arguments[2], "udp") || !strcmp(mw->name, "socket"), "%s", error);
-  // Where TACHO_HISTORY_BEGINS_LATE says so, its first messages may be missing, and none behind them.
+  // If TACHO_HISTORY_BEGINS_LATE is set, the first messages of the history may be missing, but none after them.
   int begins_late = getenv("TACHO_HISTORY_BEGINS_LATE") != NULL;
   for (uint64_t sequence = HISTORY; late && sequence < 2 * HISTORY; sequence++) {
     sequence = expect(late, sequence, 64, begins_late);
     begins_late = 0;
   }
   int before = atomic_load(&notified);
-  // Not killed: on "shm", as a process that holds a lock of iceoryx 2 takes the daemon, and so everybody, with it; on "tcp", as Fast
-  // DDS 3.2 at times locks itself up when a TCP peer is killed.
+  // The child is not killed on "shm", because a killed process that holds a lock of iceoryx 2 stops the daemon, and so
+  // every process. It is not killed on "tcp" either, because Fast DDS 3.2 sometimes locks itself up when a TCP peer is
+  // killed.
   kill(child, strcmp(arguments[2], "shm") && strcmp(arguments[2], "tcp") ? SIGKILL : SIGTERM);
   CHECK(waitpid(child, NULL, 0) == child, "waitpid");
   CHECK(WAIT(mw->subscription_matched(s, error) == 0), "still matched with a publisher that was killed 20 s ago");
-  // A message may be taken before it is told: what has been told late is of a message, too.
+  // A message may be taken before it is reported, so a late report may be that of a message.
   int told = atomic_load(&notified), owed = taken_messages > before ? taken_messages - before : 0;
   CHECK(told - before <= owed, "on_data was called %d times for a publisher's end", told - before - owed);
   mw->close(session);

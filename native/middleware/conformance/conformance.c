@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// conformance PLUGIN.so: loads a middleware plugin and holds it to what middleware.h promises. Output is TAP; exits 1
-// when a check fails, 2 when the plugin cannot be loaded.
+// conformance PLUGIN.so loads a middleware plugin and checks the promises of middleware.h. It prints TAP. It exits 1 if
+// a check fails, and 2 if the plugin cannot be loaded.
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 
 #include "contract.h"
 #include "domain.h"
+#include "suite.h"
 
 const struct tacho_middleware *mw;
 int (*call_within)(struct tacho_subscription *, int64_t, tacho_on_message, void *, char *);
@@ -83,7 +84,7 @@ int main(int count, char **arguments) {
     fprintf(stderr, "%s: no tacho_middleware of ABI %u in it\n", arguments[1], TACHO_MIDDLEWARE_ABI);
     return 2;
   }
-  symbol = dlsym(library, "over_wake");  // of the plugin that ../conformance_over stands before
+  symbol = dlsym(library, "over_wake");  // of the plugin behind ../conformance_over
   if (symbol) memcpy(&wake, symbol, sizeof wake);
   domain = reserved_domain();
   if (mw->version(version, sizeof version, error) < 0 || !*version) {

@@ -2,6 +2,7 @@
 #include "contract.h"
 #include "exchange.h"
 #include "resources.h"
+#include "suite.h"
 
 #include <malloc.h>
 #include <pthread.h>
@@ -23,7 +24,7 @@ static void the_lists_are_filled(void) {
 
 static void open_everything_and_close(struct segments *segments) {
   const struct sort sort = {"/leak", "", MIB, RELIABLE};
-  /* Static: sessions close after the check returned, and on_data may be called until then. */
+  /* Static, because sessions close after the check returned, and on_data may be called until then. */
   static atomic_int notified;
   notified = 0;
   struct tacho_session *session = session_with_node();
@@ -44,8 +45,8 @@ static void closing_leaves_nothing_behind(void) {
   CHECK(WAIT(entries("/proc/self/fd") <= descriptors), "%d file descriptors, %d before", entries("/proc/self/fd"),
         descriptors);
   CHECK(WAIT(entries("/proc/self/task") <= threads), "%d threads, %d before", entries("/proc/self/task"), threads);
-  // Some have well-known names (a port's in Fast DDS), are shared with other programs and found again: only growth with every
-  // round is a leak.
+  // Some have well-known names (a port's in Fast DDS), are shared with other programs and found again, so only growth
+  // with every round is a leak.
   CHECK(WAIT(segments_there(&segments) < kept + ROUNDS), "%d segments of ours in /dev/shm, %d before",
         segments_there(&segments), kept);
   // The message of 1 MiB must be gone; a few KiB a round are caches of allocators and libraries.
@@ -142,7 +143,7 @@ static void keep_last_overwrites_the_oldest(void) {
   struct tacho_subscription *s = subscription(other, &kept, NULL);
   struct tacho_subscription *witness = subscription(other, &sent, &witnessed);
   CHECK(WAIT(readers(p) == 2), "%d of 2 subscriptions matched", readers(p));
-  // One by one, each seen by the witness: what it has seen of message n+1 tells that n is in both queues.
+  // One by one, each seen by the witness: when it has message n+1, message n is in both queues.
   for (uint64_t sequence = 0; sequence < 10; sequence++) {
     publish(p, &sent, sequence);
     expect(witness, &sent, sequence);
@@ -150,7 +151,7 @@ static void keep_last_overwrites_the_oldest(void) {
   struct tacho_message m = {0};
   uint64_t first = UINT64_MAX, last = 0;
   int count = 0;
-  // The last may still be on its way to the queue under test; those before it are there.
+  // The last may still be on its way to the queue under test; those before it have arrived.
   while (last != 9) {
     CHECK(WAIT(taken(s, &m)), "the newest message did not come; the last taken is %llu", (unsigned long long)last);
     if (!count++) first = m.header.sequence;
@@ -262,7 +263,7 @@ static void best_effort_does_not_satisfy_reliable(void) {
   struct tacho_subscription *s = subscription(other, &reliable, NULL);
   struct tacho_publisher *weak = publisher(one, &best_effort);
   struct tacho_publisher *strong = publisher(one, &reliable);
-  // Announced after the weak one, so when this is matched the weak one has been looked at.
+  // It is announced after the weak one, so when it is matched, the subscription has examined the weak one.
   CHECK(WAIT(readers(strong) == 1 && writers(s) >= 1), "the reliable publisher is not matched");
   CHECK(readers(weak) == 0 && writers(s) == 1, "a best-effort publisher is matched with a reliable subscription");
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What middleware.h promises, as a list of named checks. A check that fails calls FAIL, which ends it there.
+ * Lists the promises of middleware.h as named checks. A check that fails calls FAIL (suite.h), which ends it there.
  */
 #ifndef TACHO_CONFORMANCE_CONTRACT_H_
 #define TACHO_CONFORMANCE_CONTRACT_H_
-
-#include <setjmp.h>
-#include <tacho/middleware.h>
 
 struct check {
   const char *name; /* a sentence */
@@ -17,36 +14,5 @@ extern const struct check checks[]; /* ends with a name of NULL */
 void a_descriptor_tells_of_messages(void);
 void a_call_waits_for_a_message(void);
 void a_call_without_a_limit_is_woken(void);
-
-/* Given by the program that runs the checks. */
-extern const struct tacho_middleware *mw;
-extern int (*call_within)(struct tacho_subscription *, int64_t, tacho_on_message, void *,
-                          char *);                /* tacho_call_within, or NULL */
-extern void (*wake)(struct tacho_subscription *); /* tacho_wake, or NULL */
-extern unsigned domain;
-extern jmp_buf failed;
-void fail(const char *file, int line, const char *format, ...) __attribute__((noreturn, format(printf, 3, 4)));
-#define FAIL(...) fail(__FILE__, __LINE__, __VA_ARGS__)
-#define CHECK(condition, ...)            \
-  do {                                   \
-    if (!(condition)) FAIL(__VA_ARGS__); \
-  } while (0)
-
-/* Sessions that a failing check leaves open are closed by the program. */
-struct tacho_session *opened(void);
-/* The same with a node "talker". */
-struct tacho_session *joined(void);
-void closed(struct tacho_session *session);
-
-/* Waits until the condition holds, at most ten seconds: true when it does. Spins with short sleeps. */
-#define WAIT(condition)                                                \
-  ({                                                                   \
-    long long until = now_ns() + 10000000000ll;                        \
-    int held;                                                          \
-    while (!(held = !!(condition)) && now_ns() < until) short_sleep(); \
-    held;                                                              \
-  })
-long long now_ns(void);
-void short_sleep(void);
 
 #endif

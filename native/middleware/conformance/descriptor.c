@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The optional descriptor of a subscription: readable when a message may have come since take() last found none, and only then for long.
+// The optional descriptor of a subscription is readable if a message may have come since take() last found none, and
+// soon not any more.
 #include "contract.h"
+#include "suite.h"
 
 #include <poll.h>
 
@@ -14,7 +16,7 @@ static int is_readable(int descriptor, int milliseconds) {
   return polled.revents != 0;
 }
 
-// All that is there, each the next in order.
+// Takes all messages that are there, and checks their order.
 static void take_all(struct tacho_subscription *s, uint64_t *next) {
   char error[TACHO_ERROR_SIZE] = "";
   struct tacho_message message = {0};
@@ -42,10 +44,10 @@ void a_descriptor_tells_of_messages(void) {
   CHECK(WAIT(mw->publisher_matched(p, error) == 1 && mw->subscription_matched(s, error) == 1), "not matched");
 
   uint64_t sent = 0, next = 0;
-  // Matching may have made it readable; a look that finds nothing ends that.
+  // Matching may have made it readable; a take that finds nothing ends that.
   CHECK(WAIT((take_all(s, &next), !is_readable(descriptor, 0))), "readable without a message");
   for (int round = 0; round < 20; round++) {
-    // One, or some at once: the first must wake whoever waits, and none may be left behind without a sign.
+    // One message, or some at once: the first must wake the waiting thread, and none may stay behind without a sign.
     for (int burst = round % 3; burst >= 0; burst--) {
       int kept;
       const void *message;

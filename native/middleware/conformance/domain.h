@@ -14,7 +14,8 @@
 
 enum { DOMAINS = 100 };  // DDS maps higher domains to ports that other programs are given
 
-// Returns a domain that is this process's, and its forks', until they have ended: the kernel then removes the socket.
+// Returns a domain that belongs to this process and its forks until they have ended; the kernel then removes the
+// socket.
 static inline unsigned reserved_domain(void) {
   for (unsigned i = 0; i < DOMAINS; i++) {
     unsigned domain = 1 + ((unsigned)getpid() + i) % DOMAINS;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Endpoints of the checks, and the messages that they exchange: each call must do what middleware.h says.
+ * Makes endpoints for the checks and exchanges messages between them. Each call must do what middleware.h says.
  */
 #ifndef TACHO_CONFORMANCE_EXCHANGE_H_
 #define TACHO_CONFORMANCE_EXCHANGE_H_
 
 #include <stdatomic.h>
 
-#include "contract.h"
+#include "suite.h"
 
 /* A message type, a size, a QoS on a topic. */
 struct sort {

@@ -15,7 +15,7 @@
 const char *const NAMESPACE_LINKS[2] = {"tacho0", "tacho1"};
 const char *const NAMESPACE_ADDRESSES[2] = {"10.77.1.1", "10.77.1.2"};
 
-// One side: both links up, with addresses 10.77.<link>.<host>.
+// Configures one side: both links up, with addresses 10.77.<link>.<host>.
 static int side_up(int host) {
   char command[256];
   snprintf(command, sizeof command,
@@ -25,8 +25,8 @@ static int side_up(int host) {
   return system(command) == 0;
 }
 
-// A machine of its own has its own identity and shared memory, too: Fast DDS takes peers with the same machine-id to be here,
-// and looks for them in /dev/shm and on its own addresses alone.
+// A machine of its own also has its own identity and shared memory: Fast DDS regards peers with the same machine-id as
+// local, and then searches for them only in /dev/shm and on its own addresses.
 static int machine_of_its_own(int host) {
   char command[512];
   snprintf(command, sizeof command,
@@ -36,7 +36,8 @@ static int machine_of_its_own(int host) {
   return unshare(CLONE_NEWNET | CLONE_NEWNS) == 0 && system(command) == 0;
 }
 
-// Once both ends are up, the kernel takes a moment to say so (IFF_RUNNING), and middlewares leave a link out until it does.
+// After both ends are up, the kernel takes a moment to report it (IFF_RUNNING), and until then middlewares ignore the
+// link.
 static int side_runs(void) {
   return system(
              "for link in 0 1; do tries=0; until ip -o link show dev tacho$link | grep -q 'state UP'; do "

@@ -12,12 +12,13 @@ extern const char *const NAMESPACE_LINKS[2];
 /* IPv4 addresses on the second link: of the caller, of its child. */
 extern const char *const NAMESPACE_ADDRESSES[2];
 
-/* As fork(), with caller and child each in a namespace of its own, and a machine of its own in /etc/machine-id and /dev/shm;
- * negative where that is not permitted, with the cause in
- * `error` (TACHO_ERROR_SIZE). The child returns when the links are up. */
+/* Forks like fork(), with caller and child each in a namespace of its own, with /etc/machine-id and /dev/shm as on a
+ * machine of its own. Returns a negative value, with the cause in `error` (TACHO_ERROR_SIZE), if that is not permitted.
+ * The child returns when the links are up. */
 pid_t fork_into_namespaces(char *error);
 
-/* Bytes that came in by a link of the caller's namespace since it was made; negative where there is no such link. */
+/* Returns the bytes that came in by a link of the caller's namespace since it was made; negative if there is no such
+   link. */
 long long received_bytes(const char *link);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "contract.h"
+#include "suite.h"
 
 int entries(const char *folder) {
   DIR *directory = opendir(folder);

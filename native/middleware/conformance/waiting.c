@@ -2,6 +2,7 @@
 //
 // The optional tacho_call_within: waits until there is a message, and no longer than it may, and gives it to a function.
 #include "contract.h"
+#include "suite.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -100,7 +101,7 @@ static void check_size(const char *topic, size_t size) {
 void a_call_waits_for_a_message(void) {
   if (!call_within) return;  // optional
   check_size("/waiting", 64);
-  check_size("/waiting_long", 1 << 20);  // in pieces, where the network has no longer ones
+  check_size("/waiting_long", 1 << 20);  // in pieces, if the network limits their length
 }
 
 static void *wake_later(void *subscription) {

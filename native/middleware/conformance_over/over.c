@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plugin that stands before another, so that the conformance suite, which asks for the default transport, runs over
-// each one: TACHO_OVER_PLUGIN is the library, TACHO_OVER_TRANSPORT what "" stands for. With TACHO_OVER_BEST_EFFORT set,
-// best effort is asked for where the suite asks for reliable, for transports that refuse it; with TACHO_OVER_TYPE, that is
-// the only message type, for transports that refuse the others.
+// A plugin in front of another one, so that the conformance suite, which asks for the default transport, runs over each
+// transport. TACHO_OVER_PLUGIN is the library, and TACHO_OVER_TRANSPORT is the transport to which "" then refers. With
+// TACHO_OVER_BEST_EFFORT, it asks for best effort if the suite asks for reliable, for transports that refuse reliable.
+// With TACHO_OVER_TYPE, that is the only message type, for transports that refuse the others.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +18,7 @@ static const char *only_type[2];
 static int best_effort;
 static int (*real_call_within)(struct tacho_subscription *, int64_t, tacho_on_message, void *, char *);
 
-__attribute__((visibility("default"))) void (*over_wake)(
-    struct tacho_subscription *);  // its tacho_wake, which it may not have
+__attribute__((visibility("default"))) void (*over_wake)(struct tacho_subscription *);  // its tacho_wake, or NULL
 
 static struct tacho_session *open_over(const struct tacho_session_config *config, char *error) {
   struct tacho_session_config changed = *config;
@@ -45,7 +44,7 @@ static struct tacho_subscription *subscribe(struct tacho_session *session, const
   return real->subscribe(session, &changed, on_data, context, handle, error);
 }
 
-// Where the plugin has none, what it stands for.
+// If the plugin has none, the call that it replaces.
 __attribute__((visibility("default"))) int tacho_call_within(struct tacho_subscription *subscription, int64_t limit_ns,
                                                              tacho_on_message on_message, void *context, char *error) {
   if (real_call_within) return real_call_within(subscription, limit_ns, on_message, context, error);

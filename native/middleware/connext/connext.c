@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The connext plugin: RTI Connext 7 below any ROS layer, on its built-in type DDS::Octets. One participant a session; a node is
-// only a name in it.
+// The connext plugin: RTI Connext 7 below any ROS layer, on its built-in type DDS::Octets. A session is one
+// participant; a node is only a name in it.
 //
-// Up to the check of its licence, all of this runs in our tests. What lies behind it follows the documented C API, and has been
-// run by nobody who has no licence: the conformance suite runs where RTI_LICENSE_FILE is set when the build is configured.
+// Our tests run all of this up to the check of its licence. The rest follows the documented C API, and nobody without a
+// licence has run it: the conformance suite runs if RTI_LICENSE_FILE is set when the build is configured.
 #include <pthread.h>
 #include <seam/nodes.h>
 #include <stdbool.h>
@@ -55,7 +55,7 @@ static int connext_version(char *out, size_t size, char *error) {
   return 0;
 }
 
-// Connext tells the cause in its log alone, which else goes to stdout.
+// Connext reports the cause only in its log, which otherwise goes to stdout.
 static void *participant(const struct connext *connext, uint32_t domain, char *error) {
   char *log = NULL;
   size_t length = 0;
@@ -193,7 +193,7 @@ static bool acceptable(const struct tacho_session *session, const struct tacho_e
   return false;
 }
 
-// A writer, or a reader with its listener; NULL where refused. Call with the session's mutex held.
+// Makes a writer, or a reader with its listener; NULL if it is refused. Call with the session's mutex held.
 static void *endpoint(struct tacho_session *session, const struct tacho_endpoint_config *config, bool writes,
                       const struct connext_listener *listener, char *error) {
   if (!acceptable(session, config, error)) return NULL;
@@ -252,7 +252,7 @@ static bool is_valid(const struct connext *connext, void *infos) {
   return info && info[CONNEXT_VALID_DATA];
 }
 
-// Called for messages, and when the last writer goes, which is no message.
+// Connext also calls it when the last writer goes, which is no message.
 static void data_available(void *data, void *reader) {
   const struct tacho_subscription *self = data;
   const struct connext *connext = self->connext;
@@ -280,7 +280,7 @@ static struct tacho_subscription *connext_subscribe(struct tacho_session *sessio
   subscription->context = context;
   session->connext->DDS_OctetsSeq_initialize(&subscription->samples);
   session->connext->DDS_SampleInfoSeq_initialize(&subscription->infos);
-  // Given with the reader, not set afterwards: the first message may be there before the reader's handle is.
+  // Given with the reader and not set afterwards, because the first message may be there before the reader's handle is.
   const struct connext_listener listener = {.data = subscription, .on_data_available = data_available};
   pthread_mutex_lock(&session->mutex);
   subscription->reader = endpoint(session, config, false, on_data ? &listener : NULL, error);
@@ -336,7 +336,7 @@ static int connext_take(struct tacho_subscription *subscription, struct tacho_me
     return -1;
   }
   const struct connext *connext = subscription->connext;
-  for (;;) {  // a sample without data tells that a writer went
+  for (;;) {  // a sample without data reports that a writer went
     int code = connext->DDS_OctetsDataReader_take(subscription->reader, &subscription->samples, &subscription->infos, 1,
                                                   CONNEXT_ANY_STATE, CONNEXT_ANY_STATE, CONNEXT_ANY_STATE);
     if (code == CONNEXT_NO_DATA) return 0;

@@ -11,7 +11,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // of what follows
 static struct connext connext;
 static int opened;
 
-// ISO C has no cast from an object to a function pointer.
+// ISO C has no cast from an object pointer to a function pointer.
 static int found(void *library, const char *name, void *function, char *error) {
   void *symbol = dlsym(library, name);
   memcpy(function, &symbol, sizeof symbol);
@@ -21,7 +21,7 @@ static int found(void *library, const char *name, void *function, char *error) {
 }
 
 static int open_library(char *error) {
-  // It names libnddscore.so and finds it beside itself; its symbols stay apart from other middlewares'.
+  // The library names libnddscore.so and finds it beside itself; its symbols stay apart from other middlewares'.
   void *library = dlopen(TACHO_CONNEXT_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     snprintf(error, TACHO_ERROR_SIZE, "connext: %s; setup/python build/venv-connext setup/connext.txt gets it",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The C library of RTI Connext 7, opened at run time. Its wheel has no headers: what is used of its documented C API is
- * declared here, handles and structures as addresses, so that the layouts relied on are few: those of the four structs below.
+ * The C library of RTI Connext 7, opened at run time. Its wheel has no headers, so the used part of its documented C
+ * API is declared here, with addresses for handles and structures. So we rely on few layouts: those of the four structs
+ * below.
  */
 #ifndef TACHO_CONNEXT_LIBRARY_H_
 #define TACHO_CONNEXT_LIBRARY_H_
@@ -104,7 +105,7 @@ struct connext {
   const void *no_instance; /* DDS_HANDLE_NIL */
 };
 
-/* Opens the library once a process, and makes sure that it is a Connext 7; NULL: the cause is in `error`. */
+/* Opens the library once in the process, and makes sure that it is a Connext 7. NULL: the cause is in `error`. */
 const struct connext *connext_library(char *error);
 
 #endif

@@ -27,8 +27,8 @@ const char *const transport_names[] = {"udp", "shm", NULL};
       "</domain_participant_qos>"
 
 void profile_of_participant(char *out, enum transport transport, const char *address) {
-  // Connext sends no multicast on 127.0.0.1: peers there are found on the ports of their numbers (DDSI-RTPS 2.5, 9.6.2.3), of
-  // which a domain has 120.
+  // Connext sends no multicast on 127.0.0.1, so it finds peers there on the ports of their numbers (DDSI-RTPS 2.5,
+  // 9.6.2.3), of which a domain has 120.
   if (transport == SHM)
     snprintf(out, PROFILE_SIZE, PARTICIPANT("SHMEM", "119@builtin.shmem://", "", ""));
   else if (!*address)
@@ -40,7 +40,7 @@ void profile_of_participant(char *out, enum transport transport, const char *add
              address);
 }
 
-// Above the size that a datagram holds, Connext sends reliable messages in parts from a thread of its own alone.
+// Connext sends reliable messages that exceed a datagram only from a thread of its own, in parts.
 enum { ONE_DATAGRAM = 60000 };
 
 void profile_of_endpoint(char *out, int writes, const struct tacho_qos *qos, size_t size) {
@@ -50,12 +50,12 @@ void profile_of_endpoint(char *out, int writes, const struct tacho_qos *qos, siz
   snprintf(
       out, PROFILE_SIZE,
       "<%s_qos><history><kind>%s</kind>%s</history>"
-      // A writer that must wait for its readers waits: it then shows as late, where a limit would lose messages.
+      // A writer that must wait for its readers waits, and its sends are then late; a limit would lose messages.
       "<reliability><kind>%s</kind><max_blocking_time><sec>DURATION_INFINITE_SEC</sec>"
       "<nanosec>DURATION_INFINITE_NSEC</nanosec></max_blocking_time></reliability>"
       "<durability><kind>%s</kind></durability>%s<property><value>" PROPERTY("dds.builtin_type.octets.alloc_size",
                                                                              "%zu")
-      // Else a buffer of the bound is set aside for each message.
+      // Otherwise Connext reserves a buffer of the bound for each message.
       PROPERTY("dds.%s.history.memory_manager.fast_pool.pool_buffer_size", "65536") "</value></property></%s_qos>",
       kind, qos->history == TACHO_KEEP_ALL ? "KEEP_ALL_HISTORY_QOS" : "KEEP_LAST_HISTORY_QOS", depth,
       qos->reliability == TACHO_RELIABLE ? "RELIABLE_RELIABILITY_QOS" : "BEST_EFFORT_RELIABILITY_QOS",

@@ -42,7 +42,7 @@ void write(const std::string &path, const std::string &text) {
 
 const char *word(Mode mode) { return mode == Mode::Intra ? "INTRA" : mode == Mode::Shm ? "SHM" : "RTPS"; }
 
-// Whether this machine routes the multicast group of Cyber RT's notifier.
+// Returns whether this machine routes the multicast group of Cyber RT's notifier.
 bool group_can_be_joined() {
   const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (socket < 0) return false;
@@ -53,15 +53,17 @@ bool group_can_be_joined() {
   return joined;
 }
 
-// Where shared memory is never used, its notifier waits in poll() for what never comes: "condition" looks 7,000 times a second, which is
-// 11 % of a CPU in each process. Where "multicast" cannot join its group, it would look without a pause.
+// If shared memory is never used, its notifier waits in vain: "condition" polls 7,000 times a second, which costs 11 %
+// of a CPU in each process, while "multicast" waits in poll(). If "multicast" cannot join its group, it would poll
+// without a pause.
 const char *notifier(const Modes &modes) {
   const bool unused =
       modes.same_process != Mode::Shm && modes.other_process != Mode::Shm && modes.other_host != Mode::Shm;
   return unused && group_can_be_joined() ? "multicast" : "condition";
 }
 
-// The values are those that Apollo 7 ships as conf/cyber.pb.conf, but for communication_mode and the notifier of what is not used.
+// The values are those that Apollo 7 ships as conf/cyber.pb.conf, except for communication_mode and the unused
+// notifier.
 std::string shipped(const Modes &modes) {
   return std::string(R"(transport_conf {
   shm_conf { notifier_type: ")") +
@@ -85,7 +87,7 @@ Modes modes_of(const std::string &transport) {
   return {Mode::Intra, Mode::Intra, Mode::Intra};
 }
 
-// What the user's configuration says of one relation, or Cyber RT's default for it.
+// The user's configuration of one relation, or Cyber RT's default for it.
 Mode said(const std::string &text, const char *key, Mode otherwise) {
   std::smatch found;
   if (!std::regex_search(text, found, std::regex(std::string(key) + R"(\s*:\s*(\w+))"))) return otherwise;
@@ -116,7 +118,7 @@ std::string of_user(const std::string &home, Modes *modes) {
   return text;
 }
 
-// Cyber RT takes its configuration from there alone; what the user has set stands.
+// Cyber RT takes its configuration only from there; what the user has set stays in force.
 void offer(const char *variable, const std::string &value) {
   if (setenv(variable, value.c_str(), 0)) fail("cyber: %s cannot be set (%s)", variable, std::strerror(errno));
 }
@@ -165,12 +167,12 @@ Environment::Environment(const tacho_session_config &config) {
   }
   if (setenv("CYBER_PATH", path.c_str(), 1)) fail("cyber: CYBER_PATH cannot be set (%s)", std::strerror(errno));
 
-  // Segments are found by the name of the channel alone, whatever the domain. In a domain that the user gives, names stay as
-  // they are, so that scheduler configurations and other programs on Cyber RT know them.
+  // Processes find a segment only by the name of the channel, whatever the domain. In a domain that the user gives,
+  // names stay unchanged, so that scheduler configurations and other programs on Cyber RT know them.
   if (!std::getenv("CYBER_DOMAIN_ID")) configuration.suffix = "@" + std::to_string(config.domain);
   offer("CYBER_DOMAIN_ID", std::to_string(config.domain));
   offer("CYBER_IP", *config.address ? config.address : "127.0.0.1");
-  // Errors alone, and to stderr: else there would be log files, a thread's worth of them.
+  // Only errors, and to stderr; otherwise there would be log files, and a thread that writes them.
   if (!std::getenv("GLOG_log_dir")) {
     offer("GLOG_logtostderr", "1");
     offer("GLOG_minloglevel", "2");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How Cyber RT is configured: a folder with conf/cyber.pb.conf, and environment variables, all read once a process.
+// Configures Cyber RT: a folder with conf/cyber.pb.conf, and environment variables, all of which it reads once a
+// process.
 #ifndef TACHO_CYBER_CONFIGURATION_H_
 #define TACHO_CYBER_CONFIGURATION_H_
 
@@ -11,14 +12,14 @@
 extern const char *const transport_names[];  // NULL-terminated, default first
 bool is_transport(const std::string &name);
 
-// What carries messages between two endpoints: apollo::cyber::proto::OptionalMode.
+// The transport of messages between two endpoints: apollo::cyber::proto::OptionalMode.
 enum class Mode { Intra, Shm, Rtps };
 
 struct Modes {
   Mode same_process, other_process, other_host;
 };
 
-// What was set up for this process.
+// The configuration of this process.
 struct Configuration {
   std::string transport;
   std::string address;
@@ -28,8 +29,8 @@ struct Configuration {
   std::string scheduler_group;  // its conf/<group>.conf; empty for Cyber RT's default
 };
 
-// Sets Cyber RT's environment variables and makes its folder. Call before its library is loaded; throws where that
-// library would end the process: without a configuration it aborts, without `routine_num` it crashes.
+// Sets Cyber RT's environment variables and makes its folder. Call it before the library is loaded. It throws if the
+// library would end the process: without a configuration the library aborts, without `routine_num` it crashes.
 class Environment {
  public:
   explicit Environment(const tacho_session_config &config);
@@ -37,7 +38,7 @@ class Environment {
   Configuration configuration;
 
  private:
-  // Gone, and CYBER_PATH as it was, at the end: both are read no more once Cyber RT is up.
+  // Removes the folder and restores CYBER_PATH at the end; Cyber RT reads neither once it is up.
   struct Folder {
     ~Folder();
     std::string path, users;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of Apollo Cyber RT that is used here, as the library of the wheel pycyber 0.0.6 exports it. The wheel has no headers.
-// Names are those of Apollo 7; what is called is found by its mangled name, and what is laid out in memory here was read in the
-// library, which is pinned by its hash. A newer wheel needs all of it looked at again.
+// The part of Apollo Cyber RT that we use, as the library of the wheel pycyber 0.0.6 exports it. The wheel has no
+// headers. Names are those of Apollo 7. We find functions by their mangled names, and took the memory layouts here from
+// the library, whose hash the build checks. A newer wheel requires checking all of it again.
 #ifndef TACHO_CYBER_RT_H_
 #define TACHO_CYBER_RT_H_
 
@@ -39,7 +39,8 @@ class RoleAttributes {
 }  // namespace proto
 
 namespace message {
-// A message that is serialised already: what Cyber RT's Python interface sends, and the only one for which the library has writers.
+// A message that is serialised already. Cyber RT's Python interface sends such messages, and the library has writers
+// only for this type.
 class PyMessageWrap {
  public:
   PyMessageWrap(const std::string &data, const std::string &type_name);
@@ -88,7 +89,7 @@ class NodeChannelImpl {
                                                 uint32_t pending_queue_size);
 };
 
-// Node::CreateReader allows one reader a channel and knows no queue, so its parts are called.
+// Node::CreateReader allows one reader a channel and knows no queue, so we call its parts.
 class Node {
  public:
   virtual ~Node();

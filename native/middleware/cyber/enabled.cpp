@@ -12,7 +12,8 @@ namespace apollo {
 namespace cyber {
 namespace transport {
 
-// Virtual there, and mangled the same; here they must not be, or other vtables would come with them.
+// Cyber RT declares these virtual, and the mangled names are equal; here they must not be virtual, because they would
+// bring other vtables.
 template <class Message>
 class HybridTransmitter {
  public:
@@ -37,7 +38,7 @@ using apollo::cyber::proto::RoleAttributes;
 using apollo::cyber::transport::HybridReceiver;
 using apollo::cyber::transport::HybridTransmitter;
 
-// Never destroyed: threads of Cyber RT may outlive destructors.
+// Never destroyed, because threads of Cyber RT may outlive destructors.
 struct Ends {
   std::mutex mutex;
   std::map<const void *, std::set<uint64_t>> peers;

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which peers Cyber RT has connected an endpoint with. Its topology lists a peer before the transport between the two is enabled,
-// and what is sent in between is lost; nothing of Cyber RT says when that is done, so this watches it being done.
+// Knows to which peers Cyber RT has connected an endpoint. Its topology lists a peer before the transport between the
+// two is enabled, and messages sent in between are lost. Cyber RT does not report when it is enabled, so this file
+// observes the calls.
 #ifndef TACHO_CYBER_ENABLED_H_
 #define TACHO_CYBER_ENABLED_H_
 
 #include <cstdint>
 #include <set>
 
-// `end` is a transmitter or receiver: see Writer::transmitter() and Reader::receiver(). Peers are given by the ids of their roles.
+// `end` is a transmitter or receiver: see Writer::transmitter() and Reader::receiver(). The ids of their roles identify
+// the peers.
 std::set<uint64_t> enabled_peers(const void *end);
 
-// When it is destroyed: another may be made at the same address.
+// Call it when the end is destroyed, because another one may get the same address.
 void forget(const void *end);
 
 #endif  // TACHO_CYBER_ENABLED_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Standing before functions of Cyber RT: the wheel's library finds what is defined here, IN_FRONT, before its own definition,
-// because the part of the plugin that is linked to it comes before it among those that the loader searches.
+// Interposes functions of Cyber RT: the wheel's library finds our definition, IN_FRONT, before its own, because the
+// loader searches the part of the plugin that is linked to it first.
 #ifndef TACHO_CYBER_IN_FRONT_H_
 #define TACHO_CYBER_IN_FRONT_H_
 
@@ -13,7 +13,7 @@
 
 #define IN_FRONT __attribute__((visibility("default")))
 
-// The definition behind, to which every call is passed on.
+// The original definition, to which every call is passed on.
 template <class Function>
 Function behind(const char *symbol) {
   void *found = dlsym(RTLD_NEXT, symbol);

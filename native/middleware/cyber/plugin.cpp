@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cyber plugin: Apollo Cyber RT. Its library brings a protobuf, glog and gflags of its own, starts threads, and reads its
-// configuration while it is loaded. So this part is not linked to it, and loads what is (session.cpp) for the first session.
+// The cyber plugin: Apollo Cyber RT. Its library brings its own protobuf, glog and gflags, starts threads, and reads
+// its configuration while it is loaded. So this part is not linked to the library, and loads the part that is
+// (session.cpp) for the first session.
 #include <tacho/middleware.h>
 
 #include <dlfcn.h>
@@ -23,7 +24,7 @@ using Table = struct tacho_middleware;
 std::mutex mutex;
 const Table *sessions;  // set once
 
-// Beside this plugin.
+// The file beside this plugin.
 std::string library() {
   Dl_info self;
   if (!dladdr(reinterpret_cast<void *>(&library), &self)) fail("cyber: the plugin does not find its own file");
@@ -34,7 +35,7 @@ std::string library() {
 
 int version(char *out, size_t size, char *error) {
   return guarded(error, [&] {
-    // The build checks the hash of the library, and what is laid out in cyber_rt.h holds for no other.
+    // The build checks the hash of the library, because cyber_rt.h is valid only for this one.
     for (const std::string &needed : {library(), std::string(CYBER_LIBRARY)})
       if (access(needed.c_str(), R_OK))
         fail("cyber: %s: %s; expected the library of the wheel pycyber 0.0.6: run setup/cyber build/cyber",
@@ -69,7 +70,7 @@ tacho_session *open(const tacho_session_config *config, char *error) {
   });
 }
 
-// An entry of the table that is called with a session, or what a session gave: by then `sessions` is set.
+// Calls a function of the table that gets a session, or an object of a session; by then `sessions` is set.
 template <auto entry>
 struct Through;
 template <class Result, class... Arguments, Result (*Table::*entry)(Arguments...)>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stands in for libpython3.6m.so.1.0. The library of the wheel carries the Python extension beside Cyber RT, and is linked so that
-// every symbol must be there when it is loaded (BIND_NOW); nothing that a C++ program calls ever reaches these.
+// Stands in for libpython3.6m.so.1.0. The library of the wheel also contains the Python extension, and is linked so
+// that every symbol must exist when it is loaded (BIND_NOW). Nothing that a C++ program calls ever reaches these
+// functions.
 #include <stdio.h>
 #include <stdlib.h>
 

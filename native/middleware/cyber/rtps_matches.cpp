@@ -58,7 +58,8 @@ class IN_FRONT AttributesFiller {
                             eprosima::fastrtps::SubscriberAttributes *attributes);
 };
 
-// Virtual there, and mangled the same; here it must not be, or a second vtable would come with it.
+// Cyber RT declares it virtual, and the mangled name is equal; here it must not be virtual, because it would bring a
+// second vtable.
 class IN_FRONT SubListener {
  public:
   void onSubscriptionMatched(eprosima::fastrtps::Subscriber *subscriber, eprosima::fastrtps::rtps::MatchingInfo &info);
@@ -93,11 +94,11 @@ class Side {
 
  private:
   std::mutex mutex_;
-  std::map<const void *, int> peers_;  // a match may be told before its endpoint's making has returned
+  std::map<const void *, int> peers_;  // a match may be reported before the call that makes its endpoint has returned
   std::map<std::string, std::vector<const void *>> endpoints_;
 };
 
-// Never destroyed: threads of Fast RTPS may outlive destructors.
+// Never destroyed, because threads of Fast RTPS may outlive destructors.
 Side &writers = *new Side, &readers = *new Side;
 
 class : public PublisherListener{void onPublicationMatched(Publisher * publisher, rtps::MatchingInfo &info)
@@ -106,7 +107,7 @@ class : public PublisherListener{void onPublicationMatched(Publisher * publisher
 }
 &listener = *new std::remove_reference_t<decltype(listener)>;
 
-// Attributes are filled in, and the endpoint made of them next, by one thread; they hold the name, but out of reach.
+// One thread fills in the attributes and then makes the endpoint from them. They hold the name, but out of reach.
 thread_local std::string named;
 
 }  // namespace
@@ -151,7 +152,7 @@ Subscriber *Domain::createSubscriber(Participant *participant, SubscriberAttribu
   return made;
 }
 
-// That of Cyber RT does nothing.
+// Cyber RT's own function does nothing.
 void apollo::cyber::transport::SubListener::onSubscriptionMatched(Subscriber *subscriber, rtps::MatchingInfo &info) {
   readers.matched(subscriber, info);
 }

@@ -15,10 +15,10 @@
 namespace {
 
 std::mutex mutex;
-// Never destroyed: it is used after the destructors of this library may have run.
+// Never destroyed, because it is used after the destructors of this library may have run.
 std::set<key_t> &used = *new std::set<key_t>;
 
-// Times that this process has it attached: Cyber RT never detaches what it has let go of.
+// How often this process has attached it, because Cyber RT never detaches a segment that it no longer uses.
 unsigned long attached_here(int segment, key_t key) {
   char name[32];
   std::snprintf(name, sizeof name, "/SYSV%08x", static_cast<unsigned>(key));
@@ -37,8 +37,8 @@ unsigned long attached_here(int segment, key_t key) {
 void remove_unused(key_t key) {
   const int segment = shmget(key, 0, 0);
   struct shmid_ds state;
-  // A peer may attach between the question and the removal: it then has the segment, and those that come later another one.
-  // In a run, all have made their endpoints before the first message creates a segment.
+  // A peer may attach between the check and the removal. It then keeps this segment, and later processes make another
+  // one. In a run, all have made their endpoints before the first message creates a segment.
   if (segment >= 0 && shmctl(segment, IPC_STAT, &state) == 0 && state.shm_nattch <= attached_here(segment, key))
     shmctl(segment, IPC_RMID, nullptr);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of the cyber plugin that is linked to Cyber RT: sessions, endpoints, messages. Loaded by plugin.cpp when the first
-// session is opened.
+// The part of the cyber plugin that is linked to Cyber RT: sessions, endpoints, messages. plugin.cpp loads it when the
+// first session is opened.
 //
-// A subscription is a reader with a callback, which Cyber RT's scheduler runs in a coroutine on one of its own threads: there the
-// message goes into a queue of the depth that was asked for, and on_data is called.
+// A subscription is a reader with a callback. Cyber RT's scheduler runs the callback in a coroutine on one of its
+// threads, where it puts the message into a queue of the requested depth and calls on_data.
 #include "session.h"
 
 #include <tacho/middleware.h>
@@ -37,7 +37,7 @@ using Shared = std::shared_ptr<Message>;
 
 namespace {
 
-// What a subscription shares with its callback, which may run while it is closed.
+// The state that a subscription shares with its callback, which may run while the subscription is closed.
 struct Queue {
   uint32_t depth = 1;
   std::mutex mutex;
@@ -58,7 +58,8 @@ struct Queue {
   }
 };
 
-// A node has one name in Cyber RT, and one reader a channel: what clashes inside this process gets a name of its own.
+// In Cyber RT a node name is unique and a node has one reader a channel, so whatever clashes inside this process gets a
+// name of its own.
 class Names {
  public:
   std::string take(const std::string &wanted) {
@@ -85,7 +86,7 @@ struct Process {
   Names names;
 };
 
-// Never destroyed: threads of Cyber RT may outlive destructors.
+// Never destroyed, because threads of Cyber RT may outlive destructors.
 Process &process = *new Process;
 
 struct CyberNode {
@@ -100,7 +101,7 @@ struct CyberNode {
 };
 
 struct SessionNode {
-  std::vector<std::unique_ptr<CyberNode>> parts;  // more than one where it reads a channel twice
+  std::vector<std::unique_ptr<CyberNode>> parts;  // more than one if it reads a channel twice
 
   CyberNode &for_reader(const std::string &channel) {
     for (auto &part : parts)
@@ -146,7 +147,7 @@ namespace {
 
 // Session
 
-// Cyber RT is started once, and cannot be started again after it was stopped: it stays up until the process ends.
+// Cyber RT cannot be started again after it was stopped, so it stays up until the process ends.
 void start(const Configuration &configuration) {
   reclaim_at_exit();
   cyber::common::GlobalData *global = cyber::common::GlobalData::Instance(true);

@@ -6,7 +6,8 @@
 
 #include "configuration.h"
 
-// Starts Cyber RT, with its environment already set, and gives the functions of sessions; or NULL with words in `error`.
+// Starts Cyber RT, with its environment already set, and returns the functions of sessions; or NULL with a text in
+// `error`.
 extern "C" __attribute__((visibility("default"))) const struct tacho_middleware *tacho_cyber_start(
     const Configuration *configuration, char *error);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An end of Cyber RT that does not take seconds. Its scheduler ends its sixteen threads one by one, and a thread that misses its
-// wake-up, which others take from it, sleeps for a second: some 4 s on a quiet machine, more on a busy one, where the runner would
-// kill the process. While the scheduler shuts down, and only then, this wakes the threads again and again.
+// Makes Cyber RT end without taking seconds. Its scheduler ends its sixteen threads one by one, and a thread that
+// misses its wake-up, because others take it, sleeps for a second: some 4 s on a quiet machine, and more on a busy one,
+// where the runner would kill the process. So this wakes the threads again and again, but only while the scheduler
+// shuts down.
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -18,7 +19,7 @@ namespace scheduler {
 
 IN_FRONT void CleanUp();
 
-// What a thread of a scheduler's group works through; choreography's pool has one, too.
+// The queue of a scheduler's group; choreography's pool has one, too.
 class ClassicContext {
  public:
   static void Notify(const std::string &group);
@@ -33,7 +34,7 @@ using apollo::cyber::scheduler::ClassicContext;
 
 namespace {
 
-// Never destroyed: Cyber RT shuts down when the process exits.
+// Never destroyed, because Cyber RT shuts down when the process exits.
 struct Groups {
   std::mutex mutex;
   std::set<std::string> names;

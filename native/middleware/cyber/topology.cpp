@@ -18,7 +18,7 @@ enum Field { HOST_IP = 2, PROCESS_ID = 3, CHANNEL_NAME = 6, MESSAGE_TYPE = 8, ID
 enum QosField { HISTORY = 1, DEPTH = 2, RELIABILITY = 4, DURABILITY = 5 };
 enum { KEEP_LAST = 1, KEEP_ALL = 2, RELIABLE = 1, BEST_EFFORT = 2, TRANSIENT_LOCAL = 1, VOLATILE = 2 };
 
-// One field after the other of a protobuf message; `bytes` is of length-delimited ones.
+// Reads the fields of a protobuf message one after the other; `bytes` is set for length-delimited fields.
 class Fields {
  public:
   explicit Fields(const std::string &message) : message_(message) {}
@@ -86,7 +86,7 @@ Mode mode_between(const Role &own, const Role &other, const Modes &modes) {
   return own.process == other.process ? modes.same_process : modes.other_process;
 }
 
-// Pointers stay inside a process, and shared memory inside a machine.
+// Pointers stay inside a process, and shared memory stays inside a machine.
 bool reaches(Mode mode, const Role &own, const Role &other) {
   const bool same_host = own.host_ip == other.host_ip;
   return mode == Mode::Rtps || (same_host && (mode == Mode::Shm || own.process == other.process));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Endpoints as Cyber RT's topology knows them: the QoS they are made with, and who is matched with whom.
+// Endpoints in Cyber RT's topology: the QoS that they are made with, and their matches.
 #ifndef TACHO_CYBER_TOPOLOGY_H_
 #define TACHO_CYBER_TOPOLOGY_H_
 
@@ -14,7 +14,7 @@
 #include "configuration.h"
 #include "cyber_rt.h"
 
-// The fields of apollo::cyber::proto::RoleAttributes that are needed here.
+// The fields of apollo::cyber::proto::RoleAttributes that we need.
 struct Role {
   std::string host_ip;
   int32_t process = 0;
@@ -30,9 +30,9 @@ std::string qos_profile(const tacho_qos &qos);
 apollo::cyber::proto::RoleAttributes attributes_of(const Role &role);
 Role role_of(const apollo::cyber::proto::RoleAttributes &attributes);
 
-// Peers of one endpoint by what carries messages between them: those of the other side that are connected with it and reached by
-// the transport, have the same type, and offer at least what is requested (DDS 1.4, 2.2.3; Cyber RT leaves the comparison to
-// RTPS and makes none elsewhere).
+// Counts the peers of one endpoint by the transport between them: the endpoints of the other side that are connected
+// with it and reached by the transport, have the same type, and offer at least what is requested (DDS 1.4, 2.2.3; Cyber
+// RT leaves the comparison to RTPS and compares nothing elsewhere).
 struct Peers {
   int by_rtps = 0, otherwise = 0;
   int rtps_processes = 0;  // that those by RTPS are in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cyclonedds plugin: Cyclone DDS below any ROS layer. One participant a session; a node is only a name in it.
+// The cyclonedds plugin: Cyclone DDS below any ROS layer. A session is one participant; a node is only a name in it.
 #include <dds/dds.h>
 #include <dds/version.h>
 #include <dlfcn.h>
@@ -54,7 +54,7 @@ struct tacho_session {
 
 // Session
 
-// The library tells its version by its file's name alone: libddsc.so.0.10.2.
+// Only the name of the library's file contains its version: libddsc.so.0.10.2.
 static int cyclonedds_version(char *out, size_t size, char *error) {
   dds_entity_t (*create)(dds_domainid_t, const dds_qos_t *, const dds_listener_t *) = dds_create_participant;
   const void *symbol;
@@ -103,7 +103,7 @@ static void free_subscription(struct tacho_subscription *subscription) {
 }
 
 static void cyclonedds_close(struct tacho_session *session) {
-  // Deletes readers and writers with it, and waits for listeners that run: on_data is called no more.
+  // Deletes readers and writers with it, and waits for running listeners, so that on_data is no longer called.
   dds_return_t code = dds_delete(session->participant);
   if (code < 0) fprintf(stderr, "cyclonedds: closing a participant: %s\n", dds_strretcode(code));
   domain_leave(session->domain);
@@ -153,7 +153,7 @@ static const struct dds_type *type_of(struct tacho_session *session, const struc
   return NULL;
 }
 
-// A reader (with its listener) or a writer, with its QoS read back; 0 where refused.
+// Makes a reader (with its listener) or a writer, and reads its QoS back; 0 if it is refused.
 static dds_entity_t endpoint(const struct tacho_session *session, const struct tacho_endpoint_config *config,
                              const struct dds_type *type, const dds_listener_t *listener, bool writes, char *error) {
   dds_qos_t *qos = qos_asked(&config->qos, config->topic, error);
@@ -213,7 +213,7 @@ static struct tacho_publisher *cyclonedds_advertise(struct tacho_session *sessio
   return NULL;
 }
 
-// Whether a message is there, at the price of deserialising it.
+// Finds out whether a message is there, at the price of deserialising it.
 static bool holds_message(dds_entity_t reader) {
   void *loan = NULL;
   dds_sample_info_t info;
@@ -223,7 +223,7 @@ static bool holds_message(dds_entity_t reader) {
   return message;
 }
 
-// Called for messages, and when the last writer goes, which is no message.
+// Cyclone DDS also calls it when the last writer goes, which is no message.
 static void data_available(dds_entity_t reader, void *argument) {
   const struct tacho_subscription *self = argument;
   if (dds_triggered(self->alive) > 0 || holds_message(reader)) self->on_data(self->context);
@@ -240,7 +240,7 @@ static struct tacho_subscription *cyclonedds_subscribe(struct tacho_session *ses
   }
   subscription->on_data = on_data;
   subscription->context = context;
-  // Given with the reader, not set afterwards: the first message may be there before the reader's handle is.
+  // Given with the reader and not set afterwards, because the first message may be there before the reader's handle is.
   dds_listener_t *listener = dds_create_listener(subscription);
   if (on_data) dds_lset_data_available(listener, data_available);
   pthread_mutex_lock(&session->mutex);
@@ -250,7 +250,7 @@ static struct tacho_subscription *cyclonedds_subscribe(struct tacho_session *ses
     subscription->reader = endpoint(session, config, subscription->type, listener, false, error);
   }
   if (subscription->reader) {
-    // Until it is there, data_available looks for itself.
+    // Until the condition exists, data_available looks for itself.
     dds_entity_t alive = dds_create_readcondition(subscription->reader,
                                                   DDS_ANY_SAMPLE_STATE | DDS_ANY_VIEW_STATE | DDS_ALIVE_INSTANCE_STATE);
     if (alive > 0) {
@@ -317,7 +317,7 @@ static int cyclonedds_take(struct tacho_subscription *subscription, struct tacho
     return -1;
   }
   dds_sample_info_t info;
-  do {  // a sample without data tells that a writer went
+  do {  // a sample without data reports that a writer went
     dds_return_t code = dds_take(subscription->reader, &subscription->sample, &info, 1, 1);
     if (code == 0) return 0;
     if (code < 0) {

@@ -19,9 +19,10 @@ enum transport { UDP, SHM };
 // Ports of higher domains do not exist (DDSI-RTPS 2.5, 9.6.2.3).
 enum { HIGHEST_DOMAIN = 230 };
 
-// Unless CYCLONEDDS_URI says otherwise. Traffic stays on this machine where no address is given: a measurement must not
-// disturb, nor be disturbed by, a vehicle network. Linux does loop multicast back on 127.0.0.1, though the interface does not
-// say so. Found by multicast, participants need no port with their number in it, of which there are only 120 a domain.
+// Our configuration, unless CYCLONEDDS_URI is set. Traffic stays on this machine if no address is given, because a
+// measurement must neither disturb a vehicle network nor be disturbed by it. Linux does loop multicast back on
+// 127.0.0.1, though the interface does not announce it. Participants that multicast finds need no port with their
+// number in it, of which a domain has only 120.
 static const char this_machine[] = "127.0.0.1";
 static const char by_one_interface[] =
     "<CycloneDDS><Domain>"
@@ -41,7 +42,7 @@ struct domain {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // of what follows
 static struct domain *domains;
 
-// Cyclone DDS takes an address as a pattern, and names for one, too; and says what is wrong on stderr alone.
+// Cyclone DDS also takes a pattern or a name for an address, and reports mistakes only on stderr.
 static bool address_is_usable(const char *address, enum transport transport, char *error) {
   if (!*address) return true;
   struct in_addr asked;
@@ -76,7 +77,7 @@ static int transport_of(const char *name, char *error) {
   return -1;
 }
 
-// The user's own configuration stands alone where there is one; fragments are separated by commas.
+// If the user has a configuration, only that one counts; commas separate fragments.
 static char *configuration(uint32_t id, enum transport transport, const char *address) {
   const char *users = getenv("CYCLONEDDS_URI");
   char ours[sizeof by_one_interface + INET_ADDRSTRLEN], more[256] = "", *text = NULL;

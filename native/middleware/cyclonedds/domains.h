@@ -2,7 +2,7 @@
  *
  * The DDS domains of this process and how they are configured.
  *
- * Cyclone DDS has one configuration a domain and process: all sessions of a process in a domain share it, and the
+ * Cyclone DDS has one configuration for a domain in a process. All sessions of a process in a domain share it, and the
  * last one to leave ends it, with its threads and sockets.
  */
 #ifndef TACHO_CYCLONEDDS_DOMAINS_H_
@@ -16,11 +16,11 @@ struct domain;
 /* "udp" (the default) and "shm"; NULL at the end. */
 extern const char *const domain_transports[];
 
-/* NULL: refused, with the cause in `error` (TACHO_ERROR_SIZE). An empty transport is the default one; the address is the IPv4
- * address of the one interface to use, empty to stay on this machine. */
+/* NULL: refused, with the cause in `error` (TACHO_ERROR_SIZE). An empty transport is the default one. The address is
+ * the IPv4 address of the only interface to use, empty to stay on this machine. */
 struct domain *domain_join(uint32_t id, const char *transport, const char *address, char *error);
 void domain_leave(struct domain *domain);
-/* Its messages go through shared memory. */
+/* Whether its messages go through shared memory. */
 bool domain_is_shared_memory(const struct domain *domain);
 
 #endif

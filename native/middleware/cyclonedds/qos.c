@@ -22,13 +22,14 @@ dds_qos_t *qos_asked(const struct tacho_qos *asked, const char *topic, char *err
   dds_history_kind_t history = asked->history == TACHO_KEEP_ALL ? DDS_HISTORY_KEEP_ALL : DDS_HISTORY_KEEP_LAST;
   int32_t depth = asked->history == TACHO_KEEP_ALL ? DDS_LENGTH_UNLIMITED : (int32_t)asked->depth;
   dds_qos_t *qos = dds_create_qos();
-  // A writer that must wait for its readers waits, as in ROS 2: it then shows as late, where a limit would lose messages.
+  // A writer that must wait for its readers waits, as in ROS 2, and its sends are then late; a limit would lose
+  // messages.
   dds_qset_reliability(
       qos, asked->reliability == TACHO_RELIABLE ? DDS_RELIABILITY_RELIABLE : DDS_RELIABILITY_BEST_EFFORT, DDS_INFINITY);
   dds_qset_history(qos, history, depth);
   if (asked->durability == TACHO_TRANSIENT_LOCAL) {
     dds_qset_durability(qos, DDS_DURABILITY_TRANSIENT_LOCAL);
-    // What a late joiner gets is this policy's to say, not the history's (DDS 1.4, 2.2.3.5); its default is one message.
+    // This policy, not the history, determines what a late joiner gets (DDS 1.4, 2.2.3.5); its default is one message.
     dds_qset_durability_service(qos, 0, history, depth, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED,
                                 DDS_LENGTH_UNLIMITED);
   } else {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * QoS: ours into that of Cyclone DDS, and what it set up read back.
+ * Converts our QoS into that of Cyclone DDS, and reads back what it set up.
  */
 #ifndef TACHO_CYCLONEDDS_QOS_H_
 #define TACHO_CYCLONEDDS_QOS_H_
@@ -12,7 +12,7 @@
 /* NULL: unknown policies; the cause is in `error`. The caller deletes it. */
 dds_qos_t *qos_asked(const struct tacho_qos *asked, const char *topic, char *error);
 
-/* Whether a reader or writer really has what was asked for, and is in shared memory if it should. */
+/* Whether a reader or writer really has the requested QoS, and is in shared memory if it should. */
 bool qos_honoured(dds_entity_t endpoint, const struct tacho_qos *asked, bool shared_memory, const char *topic,
                   char *error);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every process that needs RouDi holds a shared lock on one file; the keeper, a shell that started RouDi, waits for the
-// exclusive one, which the kernel gives it when the last of them is gone, however it went, and then ends RouDi. A second lock
-// lets one process at a time look and start, so that there are never two.
+// Every process that needs RouDi holds a shared lock on one file. The keeper, a shell that started RouDi, waits for the
+// exclusive lock. The kernel grants it when the last of these processes is gone, in whatever way it went, and the
+// keeper then ends RouDi. A second lock lets one process at a time look for RouDi and start it, so that there are never
+// two.
 #include "roudi.h"
 
 #include <errno.h>
@@ -23,14 +24,14 @@
 #include <time.h>
 #include <unistd.h>
 
-// All three in the private folder: RouDi serves one user.
+// All three are in the private folder, because RouDi serves one user.
 #define NEEDED "roudi.needed"
 #define STARTING "roudi.starting"
 #define LOG "roudi.log"
 #define SOCKET "/tmp/roudi"            // RouDi's own, on which it hears of new processes
 enum { PATIENCE_S = 20, PATH = 512 };  // it sets aside some 400 MB first
 
-// Chunks for study A's largest message (2 MiB) and twice that, of which the pools that RouDi has by itself hold none.
+// Chunks for study A's largest message (2 MiB) and twice that; the default pools of RouDi hold none of these.
 static const char pools[] =
     "[general]\nversion = 1\n[[segment]]\n"
     "[[segment.mempool]]\nsize = 256\ncount = 10000\n"
@@ -42,8 +43,8 @@ static const char pools[] =
     "[[segment.mempool]]\nsize = 2101248\ncount = 60\n"
     "[[segment.mempool]]\nsize = 4202496\ncount = 10\n";
 
-// $1: NEEDED, $2: the pools. RouDi goes with the keeper, too, should that be killed. One that hangs, on a lock that a killed
-// process had, is killed 10 s after it was asked to end: it has all its memory set aside.
+// $1: NEEDED, $2: the pools. RouDi also ends if the keeper is killed. If it hangs on a lock that a killed process held,
+// it is killed 10 s after it was asked to end, because it keeps all its memory reserved.
 static const char keeper[] =
     "exec 9<\"$1\"; "
     "printf %s \"$2\" | setpriv --pdeathsig TERM timeout -k 10 0 iox-roudi --config-file /dev/stdin 9<&- & roudi=$!; "
@@ -60,7 +61,8 @@ static bool answers(void) {
   return connected;
 }
 
-// Whose RouDi it is: that of another user gives us no memory, or memory that he chose, and ends when he likes. Root's may serve all.
+// The owner of RouDi: another user's RouDi gives us no memory, or memory that this user chose, and may end at any time.
+// Root's may serve everybody.
 static bool ours(char *error) {
   struct stat found;
   if (lstat(SOCKET, &found) != 0 || found.st_uid == geteuid() || found.st_uid == 0) return true;
@@ -89,7 +91,7 @@ static int locked(const char *name, int kind, char *path, char *error) {
   return -1;
 }
 
-// A session of its own, with nothing of ours: neither ^C, nor our descriptors, nor a recorder in its environment.
+// Runs in a session of its own without anything of ours: no ^C, no descriptors, and no recorder in its environment.
 static bool spawn_keeper(const char *needed_path, const char *log) {
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_t files;
@@ -103,7 +105,7 @@ static bool spawn_keeper(const char *needed_path, const char *log) {
   posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
   posix_spawn_file_actions_adddup2(&files, 1, 2);
   posix_spawn_file_actions_addclosefrom_np(&files, 3);
-  // The outer shell ends at once, so that the keeper is nobody's child and leaves no zombie.
+  // The outer shell ends at once, so that the keeper is no process's child and leaves no zombie.
   char *const arguments[] = {"sh",          "-c", "sh -c \"$0\" keeper \"$@\" &", (char *)keeper, (char *)needed_path,
                              (char *)pools, NULL};
   char *const environment[] = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", NULL};

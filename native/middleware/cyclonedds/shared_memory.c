@@ -14,14 +14,14 @@
 #include "roudi.h"
 
 #if defined(DDS_HAS_SHM) || defined(TACHO_PSMX_IOX)
-// What iceoryx 2 was built to hold: messages a queue, letters a name. Cyclone DDS shortens deeper queues without a word, and
-// is ended by longer names.
+// The limits with which iceoryx 2 was built: messages a queue, letters a name. Cyclone DDS shortens deeper queues
+// silently, and longer names end the process.
 enum { QUEUE = 256, NAME = 100 };
 
 bool shared_memory_works(char *error) { return roudi_runs(error); }
 
 bool shared_memory_fits(const struct tacho_qos *asked, const char *topic, char *error) {
-  // Transient local is accepted by Cyclone DDS 0.10.2 and 11.0.1, but a late joiner has been seen to get nothing.
+  // Cyclone DDS 0.10.2 and 11.0.1 accept transient local, but late joiners have been seen to get nothing.
   if (asked->history == TACHO_KEEP_LAST && asked->durability == TACHO_VOLATILE && asked->depth <= QUEUE &&
       strlen(topic) <= NAME)
     return true;
@@ -43,8 +43,8 @@ bool shared_memory_works(char *error) {
 }
 #endif
 
-// RouDi connects publishers with subscribers every 100 ms, after DDS has matched them or before, and Cyclone DDS passes on no word
-// of it; what is published in between is lost. Three of these intervals have been seen to be enough on a busy machine.
+// RouDi connects publishers with subscribers every 100 ms, before or after DDS has matched them, and Cyclone DDS does
+// not report it; messages published in between are lost. Three of these intervals were enough on a busy machine.
 enum { CONNECTING_NS = 300000000 };
 
 int shared_memory_matched(struct settling *settling, int matched) {
@@ -58,7 +58,7 @@ int shared_memory_matched(struct settling *settling, int matched) {
 }
 
 #if defined(DDS_HAS_SHM)
-// With a prefix for each domain: iceoryx knows none, and would join those of the same topic name.
+// Each domain has a prefix, because iceoryx knows no domains and would join those with the same topic name.
 void shared_memory_configuration(char *out, size_t size, uint32_t domain) {
   snprintf(out, size,
            "<CycloneDDS><Domain><SharedMemory><Enable>true</Enable><LogLevel>error</LogLevel>"
@@ -69,7 +69,7 @@ void shared_memory_configuration(char *out, size_t size, uint32_t domain) {
 bool shared_memory_has(dds_entity_t endpoint) { return dds_is_shared_memory_available(endpoint); }
 #elif defined(TACHO_PSMX_IOX)
 static const char service[] =
-    "DDS_CYCLONE_";  // and the domain: iceoryx knows none, and would join those of the same topic name
+    "DDS_CYCLONE_";  // and the domain, because iceoryx would join domains with the same topic name
 
 void shared_memory_configuration(char *out, size_t size, uint32_t domain) {
   snprintf(out, size,

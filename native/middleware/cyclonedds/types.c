@@ -6,7 +6,7 @@
 
 #include "messages.h"
 
-// The header of messages.idl is that of middleware.h, and stands first in every type.
+// The header of messages.idl is that of middleware.h, and is the first field of every type.
 _Static_assert(sizeof(tachograph_Header) == sizeof(struct tacho_header) &&
                    offsetof(tachograph_Header, stamp_ns) == offsetof(struct tacho_header, stamp_ns) &&
                    offsetof(tachograph_Header, publisher) == offsetof(struct tacho_header, publisher) &&
@@ -60,7 +60,7 @@ static dds_sequence_octet *sequence(const struct dds_type *type, void *sample) {
 }
 
 void *dds_type_create(const struct dds_type *type, size_t size) {
-  // dds_alloc gives zeros, and aborts on lack of memory; the size is the user's, so it is tried first.
+  // dds_alloc returns zeros and aborts if there is no memory. The user chooses the size, so we try it first.
   void *room = type->fixed ? NULL : calloc(1, size + 1);  // one byte more, so that no data have an address, too
   if (!type->fixed && !room) return NULL;
   void *sample = dds_alloc(type->descriptor->m_size);

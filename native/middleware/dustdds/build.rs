@@ -1,4 +1,4 @@
-//! Dust DDS does not tell its version, so it is taken from the lock file that it was built by.
+//! Takes the version of Dust DDS from the lock file, because Dust DDS does not report it.
 
 fn main() {
     println!("cargo::rerun-if-changed=../Cargo.lock");

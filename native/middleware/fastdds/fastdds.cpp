@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fastdds plugin: plain DDS on Fast DDS 3, below the rmw layer. One participant a session.
+// The fastdds plugin: plain DDS on Fast DDS 3, below the rmw layer. A session is one participant.
 //
-// Participants have no listener, and must not get one: Fast DDS 3.2 waits, when a participant with a listener is deleted,
-// for callbacks of its discovery that may themselves wait for the deletion, and so hangs when several processes end at once.
+// Participants have no listener, and must not get one: if a participant with a listener is deleted, Fast DDS 3.2 waits
+// for callbacks of its discovery that may themselves wait for the deletion, and so hangs if several processes end at
+// once.
 #include <tacho/middleware.h>
 
 #include <fastdds/config.hpp>
@@ -125,8 +126,8 @@ int version(char *out, size_t size, char *) {
 
 // Session
 
-// Fast DDS hands messages over inside a process without any transport unless told not to, which it must be before the
-// first participant: one process can use either the default, which does so, or one of the others.
+// Inside a process, Fast DDS passes messages on without any transport unless it was told not to before the first
+// participant was made. So one process can use either the default, which does so, or one of the others.
 void set_intraprocess(bool wanted) {
   fast::DomainParticipantFactory *factory = fast::DomainParticipantFactory::get_instance();
   const auto kind = wanted ? eprosima::fastdds::INTRAPROCESS_FULL : eprosima::fastdds::INTRAPROCESS_OFF;
@@ -140,7 +141,7 @@ void set_intraprocess(bool wanted) {
          words(code));
 }
 
-// Closing cannot fail towards the caller; what Fast DDS says on the way is shown, not swallowed.
+// Closing cannot report a failure to the caller, so what Fast DDS reports is printed.
 void closed(ReturnCode_t code, const char *what) {
   if (code != fast::RETCODE_OK) std::fprintf(stderr, "fastdds: %s while closing: %s\n", what, words(code));
 }
@@ -190,9 +191,9 @@ tacho_session *open(const tacho_session_config *config, char *error) {
     fast::DomainParticipantQos qos;
     qos.name("tacho");
     set_up(transport, address, qos);
-    // After which a killed peer is taken as gone; Fast DDS announces itself every 3 s.
+    // The time after which a killed peer counts as gone; Fast DDS announces itself every 3 s.
     qos.wire_protocol().builtin.discovery_config.leaseDuration = fast::Duration_t(10, 0);
-    // No thread that asks peers for their types: see the plugin ros2 (transport.c).
+    // No thread may ask peers for their types: see the plugin ros2 (transport.c).
     qos.properties().properties().emplace_back("fastdds.type_propagation", "disabled");
     session->participant = fast::DomainParticipantFactory::get_instance()->create_participant(config->domain, qos);
     if (!session->participant)
@@ -246,7 +247,8 @@ NamedType acceptable(const tacho_session &session, const tacho_endpoint_config &
   return *type;
 }
 
-// A participant does not connect to itself over TCP: its own writers and readers would match, and nothing would come.
+// A participant does not connect to itself over TCP: its own writers and readers would match, and no message would
+// arrive.
 template <class Endpoints>
 void check_not_own(const tacho_session &session, const char *topic, const Endpoints &others) {
   for (const auto &other : others)
@@ -267,7 +269,7 @@ fast::Topic *topic_of(tacho_session &session, const tacho_endpoint_config &confi
            support.get_type_name().c_str(), known->get_type_name().c_str());
     return static_cast<fast::Topic *>(known);
   }
-  // Another topic may have registered the type, with another size set aside; ours is then not used, and grows as needed.
+  // Another topic may have registered the type with another reserved size; that size is then used and grows as needed.
   if (session.participant->find_type(support.get_type_name()).empty()) {
     const ReturnCode_t code = session.participant->register_type(support);
     if (code != fast::RETCODE_OK)
@@ -279,7 +281,7 @@ fast::Topic *topic_of(tacho_session &session, const tacho_endpoint_config &confi
   return topic;
 }
 
-// What readers and writers have in common.
+// The QoS that readers and writers share.
 template <class Qos>
 void apply(const tacho_session &session, const tacho_endpoint_config &config, const NamedType &type, Qos &qos) {
   const tacho_qos &asked = config.qos;
@@ -324,7 +326,7 @@ tacho_publisher *advertise(tacho_session *session, const tacho_endpoint_config *
     if (made->type.shape != Shape::Array) made->message.data.resize(config->size);
     fast::DataWriterQos qos = fast::DATAWRITER_QOS_DEFAULT;
     apply(*session, *config, made->type, qos);
-    // DDS 1.4, 2.2.3.14: where a reliable writer keeps all, it waits for room; how long is what ROS leaves to the system.
+    // DDS 1.4, 2.2.3.14: a reliable writer that keeps all waits for room; ROS leaves the limit to the system.
     if (config->qos.history == TACHO_KEEP_ALL) qos.reliability().max_blocking_time = fast::c_TimeInfinite;
     made->writer = session->publisher->create_datawriter(topic_of(*session, *config, made->type), qos);
     if (!made->writer) fail("fastdds: %s: no writer; Fast DDS says why above", config->topic);
@@ -422,7 +424,7 @@ int publish(tacho_publisher *publisher, const tacho_header *header, char *error)
   });
 }
 
-// One sample with data in it: those without tell of the end of a writer.
+// Takes one sample with data, because those without data report the end of a writer.
 bool take_sample(tacho_subscription &subscription) {
   for (;;) {
     ReturnCode_t code;
@@ -463,7 +465,8 @@ int take(tacho_subscription *subscription, tacho_message *message, char *error) 
       message->data = sample + ARRAY_HEADER;
       message->size = subscription->size;
       message->loan = sample;
-      // In shared memory the writer may have gone round its history and be here again: lost, as any overwritten one.
+      // In shared memory the writer may already have overwritten this place of its history; the message is then lost,
+      // as any overwritten one.
       if (subscription->reader->is_sample_valid(sample, &subscription->infos[0])) return 1;
       give_back(subscription, nullptr);
     }

@@ -31,7 +31,7 @@ constexpr int32_t MOST = 1000;  // greetings that wait until somebody asks
 
 rtps::GuidPrefix_t prefix_of(const rtps::InstanceHandle_t &handle) { return rtps::iHandle2GUID(handle).guidPrefix; }
 
-// Shuts down what this process has connected to a place: sockets that it accepted have a peer with another port.
+// Shuts down this process's connections to an endpoint; a socket that it accepted has a peer with another port.
 int shut_down(const sockaddr_in &place) {
   DIR *const folder = opendir("/proc/self/fd");
   if (!folder) throw std::runtime_error("fastdds: /proc/self/fd cannot be read");
@@ -91,7 +91,7 @@ int Greeting::answered(const Handles &endpoints) {
   return count;
 }
 
-// A peer that is heard for the first time is told so at once: it may have nothing else to wait for.
+// A peer that is heard for the first time gets an answer at once, because it may wait for nothing else.
 void Greeting::listen() {
   Message greeting;
   fast::SampleInfo info;
@@ -113,7 +113,7 @@ void Greeting::greet() {
   Message greeting;
   for (const auto &[prefix, peer] : peers_)
     if (peer.heard) greeting.data.insert(greeting.data.end(), prefix.value, prefix.value + rtps::GuidPrefix_t::size);
-  // What cannot be written now is written again, as long as somebody does not answer.
+  // A greeting that cannot be written now is written again, as long as a peer does not answer.
   const fast::ReturnCode_t code = writer_->write(&greeting);
   if (code != fast::RETCODE_OK) std::fprintf(stderr, "fastdds: greeting over TCP: write: code %d\n", code);
   greeted_ = Clock::now();

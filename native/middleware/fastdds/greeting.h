@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether TCP carries messages between participants that have matched, and new connections where it does not.
+// Checks whether TCP carries messages between matched participants, and makes new connections if it does not.
 //
-// Participants find each other by UDP, so Fast DDS counts endpoints as matched whatever becomes of their connection. Fast DDS (3.2.2,
-// and its sources since: TCPTransportInterface::OpenOutputChannel) begins to connect and only then notes which logical port it connects for. If the
-// thread that does so loses its CPU in between, the peer's answer finds none noted and is thrown away; that side then never sends, and the
-// other does. So each participant greets the others over TCP, telling whom it has heard: an endpoint counts as matched when its
-// participant was heard and has heard this one. Where it was heard and does not hear, our connection to it is shut down, whereupon Fast DDS
-// connects anew, with the port noted.
+// Participants find each other by UDP, so Fast DDS counts endpoints as matched whatever the state of their connection.
+// Fast DDS (3.2.2, and its sources since: TCPTransportInterface::OpenOutputChannel) first begins to connect and only
+// then notes the logical port for which it connects. If the connecting thread loses its CPU in between, the peer's
+// answer finds no noted port and is discarded; that side then never sends, while the other does. So each participant
+// greets the others over TCP, with a list of the participants that it has heard: an endpoint counts as matched when its
+// participant was heard and has heard this one. If it was heard and does not hear, we shut our connection to it down,
+// and Fast DDS connects again, with the port noted.
 #ifndef TACHO_FASTDDS_GREETING_H_
 #define TACHO_FASTDDS_GREETING_H_
 
@@ -26,10 +27,11 @@ class Greeting {
  public:
   using Handles = std::vector<eprosima::fastdds::rtps::InstanceHandle_t>;
 
-  // Its writer and reader are deleted with what the participant contains.
+  // Deleting the participant's contents deletes its writer and reader.
   Greeting(eprosima::fastdds::dds::DomainParticipant &participant, eprosima::fastdds::dds::Publisher &publisher,
            eprosima::fastdds::dds::Subscriber &subscriber);
-  // How many of these endpoints messages reach, and come from. Greets, and connects anew, where that is not all; so it is asked again.
+  // How many of these endpoints messages reach, and arrive from. If these are not all, it greets and connects again, so
+  // call it repeatedly.
   int answered(const Handles &endpoints);
 
  private:

@@ -18,7 +18,7 @@ using eprosima::fastdds::dds::DomainParticipantQos;
 
 namespace {
 
-// A measurement must not disturb, nor be disturbed by, a vehicle network.
+// A measurement must neither disturb a vehicle network nor be disturbed by it.
 const char LOOPBACK[] = "127.0.0.1";
 
 std::shared_ptr<UDPv4TransportDescriptor> udp(const std::string &address) {
@@ -27,15 +27,16 @@ std::shared_ptr<UDPv4TransportDescriptor> udp(const std::string &address) {
   return made;
 }
 
-// As Fast DDS sets it up by default: messages of the size that UDP carries, too.
+// Fast DDS's default, also for the maximum size of messages.
 std::shared_ptr<SharedMemTransportDescriptor> shared_memory() {
   auto made = std::make_shared<SharedMemTransportDescriptor>();
   made->max_message_size(UDPv4TransportDescriptor().max_message_size());
   return made;
 }
 
-// Participants and endpoints find each other by UDP, messages go by TCP on a port of the system's choice. Fast DDS's own
-// LARGE_DATA has discovery of endpoints on TCP, too, where 3.2 at times finds none within ten seconds, or hangs.
+// Participants and endpoints find each other by UDP; messages use TCP on a port that the system chooses. Fast DDS's own
+// LARGE_DATA also uses TCP for discovery of endpoints, with which 3.2 sometimes finds none within ten seconds, or
+// hangs.
 void set_up_tcp(const std::string &address, DomainParticipantQos &qos) {
   auto tcp = std::make_shared<TCPv4TransportDescriptor>();
   tcp->add_listener_port(0);
@@ -44,8 +45,9 @@ void set_up_tcp(const std::string &address, DomainParticipantQos &qos) {
   tcp->check_crc = false;
   tcp->apply_security = false;
   tcp->enable_tcp_nodelay = true;
-  // A send that waits holds what the receiving thread needs: two processes that send each other 1 MiB have been seen to wait for
-  // each other for good. One that does not wait is sent again later, so the buffers hold some messages of study A's largest.
+  // A waiting send holds what the receiving thread needs: two processes that sent each other 1 MiB have been seen to
+  // wait for each other for ever. A send that does not wait is repeated later, so the buffers hold some messages of
+  // study A's largest size.
   tcp->non_blocking_send = true;
   tcp->sendBufferSize = tcp->receiveBufferSize = 4 << 20;
   qos.transport().user_transports = {tcp, udp(address)};
@@ -109,12 +111,12 @@ void set_up(Transport transport, const std::string &address, DomainParticipantQo
     case Transport::Shm:
       transports = {shared_memory()};
       break;
-    // Data sharing hands over messages only; participants and endpoints are found the default way.
+    // Data sharing carries only messages; participants and endpoints find each other in the default way.
     case Transport::Default:
     case Transport::DataSharing:
       transports = {shared_memory(), udp(interface)};
       break;
   }
-  // Hosts that are namespaces of one machine share its memory: what is to cross their network would go by that instead.
+  // Hosts that are namespaces of one machine share its memory, and messages would use it instead of their network.
   if (transport == Transport::Default && !address.empty()) transports = {udp(interface)};
 }

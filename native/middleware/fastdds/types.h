@@ -25,7 +25,7 @@
 
 enum class Shape { Bytes, Array, PointCloud2, Image, TwistStamped };
 
-// A named type; `only_size` bytes of data and no others, unless 0.
+// A named type; if `only_size` is not 0, its messages have exactly this many bytes of data.
 struct NamedType {
   const char *name;
   Shape shape;
@@ -35,7 +35,7 @@ struct NamedType {
 extern const char *const type_names[];  // NULL-terminated
 const NamedType *named_type(const std::string &name);
 
-// A message in memory, of every shape but Array: the fields that vary. The others are constants of the shape.
+// A message in memory, of every shape except Array: the fields that vary. The other fields are constants of the shape.
 struct Message {
   tacho_header header{};
   std::vector<unsigned char> data;
@@ -46,7 +46,7 @@ constexpr size_t ARRAY_HEADER = sizeof(tacho_header);
 
 class MessageType : public eprosima::fastdds::dds::TopicDataType {
  public:
-  // `size`: bytes of data that are expected, which is what is set aside; exact for an Array.
+  // `size`: the expected bytes of data, for which memory is reserved; exact for an Array.
   MessageType(Shape shape, size_t size);
 
   using Payload = eprosima::fastdds::rtps::SerializedPayload_t;
@@ -56,7 +56,7 @@ class MessageType : public eprosima::fastdds::dds::TopicDataType {
   uint32_t calculate_serialized_size(const void *const data, Representation representation) override;
   void *create_data() override;
   void delete_data(void *data) override;
-  // No keys.
+  // The types have no keys.
   bool compute_key(Payload &, eprosima::fastdds::rtps::InstanceHandle_t &, bool) override { return false; }
   bool compute_key(const void *const, eprosima::fastdds::rtps::InstanceHandle_t &, bool) override { return false; }
   bool is_bounded() const override { return shape_ == Shape::Array; }

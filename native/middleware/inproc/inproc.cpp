@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inproc plugin: threads of one process hand each other pointers. Nothing is serialised and nothing copied: it is
-// the floor under what any middleware can do. Message types are names for byte arrays of the asked size.
+// The inproc plugin: threads of one process pass each other pointers. It serialises and copies nothing, so it is the
+// lower bound for any middleware. Message types are names for byte arrays of the requested size.
 #include <tacho/middleware.h>
 
 #include <algorithm>
@@ -32,13 +32,13 @@ struct Buffer {
 };
 using Shared = std::shared_ptr<Buffer>;
 
-// What a subscription shares with the publishers that are matched with it.
+// The state that a subscription shares with the publishers that are matched with it.
 struct Queue {
   std::string type;
   tacho_qos qos;
   std::mutex mutex;
   std::deque<Shared> messages;
-  // Held while on_data runs, so that closing waits for it and none runs afterwards.
+  // Held while on_data runs, so that closing waits for it and no call follows.
   std::mutex notifying;
   tacho_on_data on_data = nullptr;
   void *context = nullptr;
@@ -60,7 +60,7 @@ struct Topic {
   std::vector<SharedQueue> queues;
 };
 
-// All topics of the process by domain and name. The mutex also guards who is matched with whom.
+// All topics of the process by domain and name. The mutex also guards the matches.
 std::mutex registry;
 std::map<std::pair<uint32_t, std::string>, Topic> topics;
 
@@ -71,7 +71,7 @@ struct tacho_publisher {
   std::string type;
   tacho_qos qos;
   size_t size;
-  std::vector<Shared> pool;  // every buffer ever lent; one that only the pool holds is free
+  std::vector<Shared> pool;  // every buffer ever lent; a buffer is free if only the pool holds it
   Shared borrowed;
   std::mutex mutex;  // of what follows; taken after `registry`, before any queue's
   std::vector<SharedQueue> queues;
@@ -94,7 +94,7 @@ struct tacho_session {
 
 namespace {
 
-// DDS 1.4, 2.2.3: what is offered must be at least what is requested; and the type must be the same.
+// DDS 1.4, 2.2.3: a publisher must offer at least what is requested, and the types must be equal.
 bool compatible(const tacho_publisher &publisher, const Queue &queue) {
   return publisher.type == queue.type && publisher.qos.reliability >= queue.qos.reliability &&
          publisher.qos.durability >= queue.qos.durability;
@@ -109,7 +109,7 @@ void match(tacho_publisher &publisher, const SharedQueue &queue) {
     for (const Shared &buffer : publisher.history) queue->put(buffer);
 }
 
-// The message type of an endpoint that can be had.
+// Checks an endpoint's request and returns its message type.
 std::string acceptable(const tacho_session &session, const tacho_endpoint_config &config) {
   const tacho_qos &qos = config.qos;
   const char *topic = config.topic;

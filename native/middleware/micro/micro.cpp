@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tacho-micro as a middleware plugin: what a node on a microcontroller does, as a process at the speed of this machine (study C).
 //
-// A node is one participant for its publishers and one for its subscriptions, as a participant of tacho-micro does not hear itself.
-// Messages are std_msgs/msg/UInt8MultiArray, written and read by the code that runs on the microcontroller, so ROS 2 nodes hear them.
+// A node has one participant for its publishers and one for its subscriptions, because a participant of tacho-micro
+// does not receive its own messages. Messages are std_msgs/msg/UInt8MultiArray. The code of the microcontroller writes
+// and reads them, so ROS 2 nodes receive them.
 #include <arpa/inet.h>
 #include <tacho/middleware.h>
 
@@ -67,13 +68,14 @@ struct tacho_session {
   uint8_t domain;
   uint32_t address;
   seam::Nodes<Node> nodes;
-  // Behind the nodes: participants call into subscriptions until they are gone, so `close` ends those first.
+  // After the nodes, because participants call into subscriptions until they are gone; so `close` ends the participants
+  // first.
   std::vector<std::unique_ptr<tacho_publisher>> publishers;
   std::vector<std::unique_ptr<tacho_subscription>> subscriptions;
   std::mutex mutex;
 };
 
-// KEEP_LAST: the oldest makes way. A message of another shape than ours is not one of ours.
+// KEEP_LAST: the oldest one is dropped. A message of another shape is not one of ours.
 void tacho_subscription::take_in(const micro_message &message) {
   cdr_reader cdr = message.cdr;
   uint32_t head[3] = {};
@@ -135,7 +137,7 @@ int node(tacho_session *session, const char *name, const void **handle, int *tra
   });
 }
 
-// The node of an endpoint, after all that tacho-micro cannot do was refused.
+// Returns the node of an endpoint, after refusing everything that tacho-micro cannot do.
 Node &checked(tacho_session *session, const tacho_endpoint_config *config) {
   Node &node = session->nodes.of(*config);
   if (*config->type && std::strcmp(config->type, types[0]))

@@ -13,9 +13,9 @@
 extern "C" const char micro_node_image[], micro_node_image_end[];
 
 namespace {
-// tacho-micro wants to be spun every 10 ms, whether or not something has come.
+// tacho-micro requires a spin every 10 ms, whether or not a message has arrived.
 constexpr int SPIN_MS = 5;
-// Whose spin calls back: on_message of tacho-micro has no context.
+// The participant whose spin is running, because on_message of tacho-micro has no context.
 thread_local Participant *spinning;
 }  // namespace
 
@@ -37,7 +37,7 @@ void Participant::find(Function *&function, const char *name) {
   std::memcpy(&function, &symbol, sizeof function);
 }
 
-// dlopen knows a library by its inode: a copy in memory of its own is loaded anew, with variables of its own.
+// dlopen identifies a library by its inode, so a copy in memory of its own is loaded again, with its own variables.
 void Participant::load() {
   int file = memfd_create("tacho-micro", MFD_CLOEXEC);
   if (file < 0) throw std::runtime_error(std::string("memfd_create: ") + std::strerror(errno));
@@ -128,7 +128,7 @@ unsigned Participant::add_writer(const std::string &topic, const micro_type &typ
   endpoint.qos = qos;
   Row row{topic, {}, nullptr};
   if (qos & MICRO_RELIABLE || size > MICRO_UNSTORED_MAX) {
-    // A best-effort message larger than a datagram is cut up where it is stored; nobody asks for it again.
+    // The writer's store splits a best-effort message that is larger than a datagram; nobody requests it again.
     endpoint.depth = qos & MICRO_RELIABLE ? depth : 1;
     endpoint.size = size;
     row.storage.resize(MICRO_WRITER_WORDS(static_cast<size_t>(endpoint.depth), size));

@@ -16,21 +16,22 @@
 
 class Participant {
  public:
-  // `address` in host byte order, of the interface to use. Throws std::runtime_error.
+  // `address`: that of the interface to use, in host byte order. Throws std::runtime_error.
   Participant(const std::string &node, uint8_t domain, uint32_t address);
   ~Participant();
   Participant(const Participant &) = delete;
 
-  // Appends rows to the node's table; they return its index. Sizes are of the body of a message. Throws where the table is full.
+  // Append rows to the node's table and return their index. Sizes are those of the body of a message. They throw if the
+  // table is full.
   unsigned add_writer(const std::string &topic, const micro_type &type, uint8_t qos, uint16_t depth, uint32_t size);
   unsigned add_reader(const std::string &topic, const micro_type &type, uint8_t qos, uint32_t size,
                       std::function<void(const micro_message &)> on_message);
 
   unsigned matched(unsigned row);
-  // Fills and sends a message; false where it does not fit.
+  // Fills and sends a message; returns false if it does not fit.
   bool publish(unsigned row, const std::function<void(cdr_writer &)> &fill);
 
-  // Unaligned access to primitives in messages, by the copy's own code.
+  // Access unaligned primitives in messages, by the copy's own code.
   decltype(&::cdr_read) cdr_read = nullptr;
   decltype(&::cdr_write) cdr_write = nullptr;
 

@@ -13,7 +13,7 @@
 
 namespace {
 
-// XmlRpcClient writes to stderr where nobody listens, which here is no error, and its connecting has no limit.
+// XmlRpcClient writes to stderr if nobody listens, which is no error here, and its connecting has no time limit.
 bool listened_to(const std::string &host, uint32_t port, double limit_s) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_family = AF_INET;

@@ -62,7 +62,8 @@ class TypedWriter : public Writer {
   Slot *borrowed_ = nullptr;
 };
 
-// What roscpp puts a subscription into when a message of it has come; a spinner of our own, in that it calls on_data.
+// roscpp puts a subscription into this queue when it has received a message. It is a spinner of our own because it
+// calls on_data.
 class TellingQueue : public ros::CallbackQueue {
  public:
   TellingQueue(tacho_on_data on_data, void *context) : on_data_(on_data), context_(context) {}
@@ -120,7 +121,7 @@ class TypedReader : public Reader {
     bool called = false;
   };
 
-  // Called by roscpp. Nothing may be thrown through it: what is not ours is refused behind it.
+  // roscpp calls this, so it must not throw. A message that is not ours is refused later.
   void received(const boost::shared_ptr<M const> &message) {
     tacho_message ours;
     if (user_.on_message && read_from(*message, &ours)) {
@@ -151,7 +152,7 @@ class TypedReader : public Reader {
     for (auto left = limit; left.count() > 0; left = until - Clock::now()) {
       ros::WallDuration wait;
       wait.fromNSec(left.count());
-      // Empty: woken without a reason, or nothing came.
+      // Returns nothing if it was woken without a reason, or no message came.
       if (queue_.callOne(wait) != ros::CallbackQueue::Empty) return;
     }
   }

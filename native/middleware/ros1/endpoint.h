@@ -11,23 +11,24 @@
 #include <memory>
 #include <string>
 
-// Publishes messages by shared pointer, as nodelets do: roscpp hands the pointer over inside a process, and serialises in the
-// publish call for other processes.
+// Publishes messages by shared pointer, as nodelets do: inside a process, roscpp passes the pointer on; for other
+// processes, it serialises in the publish call.
 class Writer {
  public:
   virtual ~Writer() = default;  // unadvertises
-  // A message that nobody reads any more, or a new one; `kept` says whether it still holds what was last filled in.
+  // Returns a message that nobody reads any more, or a new one; `kept` is whether it still holds what was last filled
+  // in.
   virtual unsigned char *borrow(bool *kept, const void **message) = 0;
   virtual void publish(const tacho_header &header) = 0;
 };
 
-// Messages wait in roscpp's own queues, and are deserialised by the thread that takes them.
+// Messages wait in roscpp's own queues; the thread that takes one deserialises it.
 class Reader {
  public:
-  virtual ~Reader() = default;  // unsubscribes: after it, on_data is not called
+  virtual ~Reader() = default;  // unsubscribes; on_data is not called afterwards
   virtual bool take(tacho_message *message) = 0;
   virtual void give_back() = 0;
-  // Inside roscpp's callback; where no message is there, waits for one this long, as a spinner of roscpp's does.
+  // Runs inside roscpp's callback. If there is no message, it waits for one for this long, as roscpp's spinner does.
   virtual bool call_within(int64_t limit_ns, tacho_on_message on_message, void *context) = 0;
   virtual const void *handle() const = 0;
 };
@@ -50,7 +51,8 @@ struct NamedType {
 
 extern const char *const type_names[];  // NULL-terminated
 
-// The type of that name; for "" the one that fits the size: Bytes below 4 KiB, PointCloud2 from there on. NULL: none.
+// Returns the type of that name; for "" the one that fits the size: Bytes below 4 KiB, PointCloud2 from there on. NULL:
+// none.
 const NamedType *named_type(const char *name, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ends a call of the plugin.
+// The exception that ends a call of the plugin.
 #ifndef TACHO_ROS1_FAILURE_H_
 #define TACHO_ROS1_FAILURE_H_
 

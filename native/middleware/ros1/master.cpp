@@ -40,7 +40,7 @@ int opened(const std::string &path) {
   return file;
 }
 
-// `tacho doctor --clean` removes these files while it has them locked: a lock on a file that is gone tells nobody anything.
+// `tacho doctor --clean` removes these files while it has locked them, because a lock on a removed file has no effect.
 bool is_gone(int file) {
   struct stat found;
   return fstat(file, &found) == 0 && found.st_nlink == 0;
@@ -63,7 +63,7 @@ bool answers(const std::string &uri) {
   return call(uri, "getPid", request, 2, &pid) == Called::Answered;
 }
 
-// On loopback a network namespace is a machine of its own; an interface is reached from others.
+// On the loopback, each network namespace is a machine of its own; an interface is reachable from others.
 std::string key(uint32_t domain, const std::string &address) {
   std::string place = "network";
   if (address.empty()) {
@@ -77,7 +77,7 @@ std::string key(uint32_t domain, const std::string &address) {
   return std::string(path) + "/" + std::to_string(domain) + "-" + place;
 }
 
-// The environment of the master: ours, without what would preload into it or give it another address.
+// The environment of the master: ours, without what would preload a library into it or give it another address.
 std::vector<std::string> environment(const std::string &ip) {
   std::vector<std::string> made{"ROS_IP=" + ip};
   for (char **entry = environ; *entry; entry++)
@@ -87,7 +87,7 @@ std::vector<std::string> environment(const std::string &ip) {
   return made;
 }
 
-// Starts the master, which takes over the exclusive lock on `lock` and writes there what goes wrong.
+// Starts the master, which takes over the exclusive lock on `lock` and writes its errors there.
 void start(int lock, uint32_t port, const std::string &ip, const std::string &users) {
   write_all(lock, "");
   std::vector<std::string> arguments{MASTER_PYTHON, "-c", MASTER_SCRIPT, std::to_string(port), users};
@@ -98,7 +98,7 @@ void start(int lock, uint32_t port, const std::string &ip, const std::string &us
   argv.push_back(nullptr);
   envp.push_back(nullptr);
 
-  // By way of a number above all that are set up, so that none is overwritten before it is read.
+  // Goes through a number above all that are in use, so that none is overwritten before it is read.
   const Descriptor high(fcntl(lock, F_DUPFD_CLOEXEC, 10));
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
@@ -157,7 +157,7 @@ Master::Master(uint32_t domain, const std::string &address) {
       started = true;
       continue;
     }
-    // Another session's may have been started on another address.
+    // Another session may have started it on another address.
     const std::string told = content(users_->number);
     if (!told.empty() && answers(told))
       uri_ = told;

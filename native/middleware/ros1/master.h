@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ROS master of a domain. All sessions of the domain on this machine share one, on a port of its own; the first starts
-// it, and it ends when the last is gone, however that ends. TACHO_ROS_MASTER_URI names another master to use instead.
+// The ROS master of a domain. All sessions of the domain on this machine share one, on a port of its own. The first
+// session starts it, and it ends when the last session is gone, even if that was killed. TACHO_ROS_MASTER_URI names
+// another master to use instead.
 #ifndef TACHO_ROS1_MASTER_H_
 #define TACHO_ROS1_MASTER_H_
 
@@ -19,13 +20,14 @@ struct Descriptor {
 
 class Master {
  public:
-  // Returns when it answers. `address`: IPv4 address of this host on which nodes of other hosts reach it; "" for loopback.
+  // Returns when the master answers. `address`: IPv4 address of this host for nodes of other hosts; "" for the
+  // loopback.
   Master(uint32_t domain, const std::string &address);
 
   const std::string &uri() const { return uri_; }
 
  private:
-  std::unique_ptr<Descriptor> users_;  // the lock file, locked shared: what keeps the master running
+  std::unique_ptr<Descriptor> users_;  // the lock file; its shared lock keeps the master running
   std::string uri_;
 };
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ROS master of one domain, on PORT: serves until nobody holds the lock file USERS any more.
+"""The ROS master of one domain, on PORT: it serves until nobody holds the lock file USERS any more.
 
-Started by master.cpp, with descriptor 3 locked exclusively: it stays so as long as this process lives, and tells that there is
-a master. The kernel takes both locks from processes that are killed, so neither a master nor a lock can be left behind.
+master.cpp starts it with descriptor 3 locked exclusively. The lock lasts as long as this process, and shows that there is a
+master. The kernel releases both locks when processes are killed, so neither a master nor a lock can be left behind.
 """
 
 import fcntl
@@ -18,7 +18,7 @@ if os.fork():  # nobody's child, so that nobody has to wait for it
 os.setsid()  # ^C at the terminal is not meant for the master
 os.closerange(4, os.sysconf("SC_OPEN_MAX"))
 os.chdir("/")
-# What the node that started it was given to measure with is not for the master.
+# The master must not be recorded as the node that started it is.
 os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 os.sched_setaffinity(0, range(os.cpu_count()))
 
@@ -30,7 +30,7 @@ def end_with_the_last_user():
 
 threading.Thread(target=end_with_the_last_user, daemon=True).start()
 try:
-    # rosmaster does not end where its port is taken.
+    # rosmaster does not end if its port is taken.
     with socket.create_server(("127.0.0.1" if os.environ["ROS_IP"].startswith("127.") else "0.0.0.0", port)):
         pass
     from rosmaster.master import Master
@@ -40,7 +40,7 @@ try:
 except (ImportError, OSError) as error:
     print(f"{error} (port {port})", file=sys.stderr, flush=True)
     os._exit(1)
-with open(os.devnull, "w") as nowhere:  # it complains of every node that ends before it is told of another
+with open(os.devnull, "w") as nowhere:  # it complains of every node that ends before it gets news of another
     os.dup2(nowhere.fileno(), 1)
     os.dup2(nowhere.fileno(), 2)
 while master.ok():

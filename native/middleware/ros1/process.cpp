@@ -25,7 +25,7 @@ constexpr double MASTER_S = 10;  // a master that does not answer in this time h
 const char ENDPOINTS[] =
     "tachoEndpoints";  // beside the functions of ROS's Slave API: (topic, caller) -> [publishers, subscriptions]
 
-// Connections of a publication: [id, node on the other side, direction, transport, topic, ...] each.
+// Connections of a publication, each as [id, node on the other side, direction, transport, topic, ...].
 XmlRpc::XmlRpcValue connections(const std::string &topic) {
   XmlRpc::XmlRpcValue info;
   info.setSize(0);
@@ -38,13 +38,13 @@ std::string text(XmlRpc::XmlRpcValue &value) {
   return value.getType() == XmlRpc::XmlRpcValue::TypeString ? static_cast<std::string &>(value) : std::string();
 }
 
-// Is told the dispatcher of roscpp's XML-RPC server, from the server's thread.
+// The dispatcher of roscpp's XML-RPC server, which calls this in the server's thread.
 class Dispatcher : public ros::ASyncXMLRPCConnection {
  public:
   void addToDispatch(XmlRpc::XmlRpcDispatch *dispatch) override { told_.set_value(dispatch); }
   void removeFromDispatch(XmlRpc::XmlRpcDispatch *) override {}
   bool check() override { return true; }  // that was all
-  // NULL: the server has ended already, as when the master says so.
+  // NULL: the server has ended already, for example because the master asked for it.
   XmlRpc::XmlRpcDispatch *get() {
     std::future<XmlRpc::XmlRpcDispatch *> dispatch = told_.get_future();
     return dispatch.wait_for(std::chrono::seconds(2)) == std::future_status::ready ? dispatch.get() : nullptr;
@@ -90,17 +90,17 @@ void Process::start(const std::string &name) {
   std::lock_guard<std::mutex> lock(life_);
   if (node_) return;
   const std::string ip = address_.empty() ? "127.0.0.1" : address_;
-  // roscpp reads from the environment alone whether it listens on loopback alone.
+  // roscpp reads only from the environment whether it listens only on the loopback.
   setenv("ROS_IP", ip.c_str(), 1);
   unsetenv("ROS_HOSTNAME");
   uri_ = master_->uri();
   ros::init(ros::M_string{{"__master", uri_}, {"__ip", ip}}, name,
             ros::init_options::NoSigintHandler | ros::init_options::AnonymousName | ros::init_options::NoRosout);
-  // What is below a warning goes to stdout, which belongs to the program.
+  // Messages below a warning go to stdout, which belongs to the program.
   if (ros::console::set_logger_level(ROSCONSOLE_ROOT_LOGGER_NAME, ros::console::levels::Warn))
     ros::console::notifyLoggerLevelsChanged();
   ros::master::setRetryTimeout(ros::WallDuration(MASTER_S));
-  // Before the start: the server holds the lock that this needs nearly all the time.
+  // Before the start, because the server holds the lock that this needs nearly all the time.
   ros::XMLRPCManager::instance()->bind(
       ENDPOINTS, [this](XmlRpc::XmlRpcValue &parameters, XmlRpc::XmlRpcValue &result) { answer(parameters, result); });
   ros::start();
@@ -112,8 +112,8 @@ void Process::leave() {
   if (--sessions_) return;
   if (node_) {
     node_.reset();
-    // roscpp 1.15 leaves in that dispatcher what the master had connected, and the closed server itself: started again, it
-    // accepts twice, takes the second for a failure and hears nobody for a second.
+    // roscpp 1.15 leaves the master's connections and the closed server itself in that dispatcher. If it is started
+    // again, it accepts each connection twice, takes the second for a failure and receives nothing for a second.
     const auto dispatcher = boost::make_shared<Dispatcher>();
     ros::XMLRPCManager::instance()->addASyncConnection(dispatcher);
     XmlRpc::XmlRpcDispatch *dispatch = dispatcher->get();
@@ -169,8 +169,9 @@ Process::Endpoints Process::own(const std::string &topic) {
   return there == endpoints_.end() ? Endpoints{} : there->second;
 }
 
-// Matching. A connection of roscpp joins two processes, however many endpoints they have on the topic; so each side asks the
-// other how many. This also tells a subscription that a publisher was killed, whose connection roscpp keeps trying.
+// Matching. One connection of roscpp joins two processes, however many endpoints they have on the topic, so each side
+// asks the other for the number. This also shows a subscription that a publisher was killed, whose connection roscpp
+// keeps trying.
 
 int Process::subscriptions_matched(const std::string &topic) {
   XmlRpc::XmlRpcValue info = connections(topic);
@@ -183,7 +184,8 @@ int Process::subscriptions_matched(const std::string &topic) {
 }
 
 int Process::publishers_matched(const std::string &topic) {
-  // Connections of subscriptions are told by the Slave API alone: [id, URI of the publishing node, "i", transport, topic, ...].
+  // Only the Slave API lists connections of subscriptions: [id, URI of the publishing node, "i", transport, topic,
+  // ...].
   const std::string self = ros::XMLRPCManager::instance()->getServerURI();
   XmlRpc::XmlRpcValue caller, info;
   caller[0] = ros::this_node::getName();

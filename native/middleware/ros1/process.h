@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// roscpp in this process. It knows one node name, one master and one address a process, and keeps one publication and one
+// roscpp in this process. It has one node name, one master and one address a process, and one publication and one
 // subscription for each topic; all sessions of the process share them.
 #ifndef TACHO_ROS1_PROCESS_H_
 #define TACHO_ROS1_PROCESS_H_
@@ -21,25 +21,27 @@ class Process {
  public:
   static Process &instance();
 
-  // A session begins: with the first, a master is found or started. Throws where an open session has settled otherwise.
+  // A session begins: the first one finds or starts a master. Throws if an open session has other settings.
   void enter(uint32_t domain, Transport transport, const std::string &address);
-  // A session ends: with the last, roscpp is shut down.
+  // A session ends: the last one shuts roscpp down.
   void leave();
 
-  // Starts roscpp as a node of this name, with a number behind it that makes it unique; the first name a process says stands.
+  // Starts roscpp as a node of this name, with a number after it that makes it unique; the first name of a process
+  // stays in force.
   void start(const std::string &name);
   ros::NodeHandle &node() { return *node_; }
-  // The name under which a topic is known: in process, one that other processes do not have.
+  // The resolved name of a topic: in process, one that other processes do not have.
   std::string resolved(const std::string &topic) const;
 
-  // One endpoint more or less on this (resolved) topic, so that peers can count what shares one connection. All publishers
-  // of a topic share one queue: `add_publisher` throws where its depth and durability differ from those that are there.
+  // Adds or removes an endpoint on this (resolved) topic, so that peers can count the endpoints that share one
+  // connection. All publishers of a topic share one queue: `add_publisher` throws if its depth and durability differ
+  // from theirs.
   void add_publisher(const std::string &topic, const tacho_qos &qos);
   void remove_publisher(const std::string &topic);
   void add_subscription(const std::string &topic);
   void remove_subscription(const std::string &topic);
 
-  // Endpoints on the other side that are connected now, in this process and in others.
+  // Number of endpoints on the other side that are connected now, in this process and in others.
   int subscriptions_matched(const std::string &topic);
   int publishers_matched(const std::string &topic);
 
@@ -50,9 +52,10 @@ class Process {
   };
 
   Endpoints own(const std::string &topic);
-  // Of the node with this XML-RPC URI: its endpoints on the topic, those of them that publish only if connected with us.
+  // Asks the node with this XML-RPC URI for its endpoints on the topic; its publishers count only if they are connected
+  // with us.
   Endpoints ask(const std::string &uri, const std::string &topic);
-  // The reverse, called in roscpp's thread.
+  // Answers the same question, in roscpp's thread.
   void answer(XmlRpc::XmlRpcValue &parameters, XmlRpc::XmlRpcValue &result);
   std::string uri_of(const std::string &node);
 

@@ -2,9 +2,9 @@
 //
 // The ros1 plugin: roscpp of ROS 1 Noetic.
 //
-// ROS 1 has no QoS but queue sizes and latching. TCPROS is reliable, up to the outgoing queue, from which roscpp drops the
-// oldest message when it is full, as keep last does; UDPROS sends nothing again, so reliable is refused there. A process is
-// one node of ROS, named after the first of our nodes in it; the others are known to us alone.
+// ROS 1 has only queue sizes and latching as QoS. TCPROS is reliable up to the outgoing queue, from which roscpp drops
+// the oldest message when it is full, as keep last does. UDPROS never sends a message again, so reliable is refused
+// there. A process is one node of ROS, named after the first of our nodes in it; ROS does not know the others.
 #include <tacho/middleware.h>
 
 #include <ros/common.h>

@@ -14,7 +14,7 @@ constexpr int64_t SECOND = 1000000000;  // ns
 // ROS 1 counts seconds in 32 bits, from 0.
 bool has_time(int64_t ns) { return ns >= 0 && ns / SECOND <= std::numeric_limits<uint32_t>::max(); }
 
-// Zero is ROS 1's word for no time: where the whole header lies in the data, too.
+// In ROS 1, zero means no time: the whole header is then in the data, too.
 ros::Time time(int64_t ns) {
   if (!has_time(ns)) return ros::Time();
   return ros::Time(static_cast<uint32_t>(ns / SECOND), static_cast<uint32_t>(ns % SECOND));
@@ -81,7 +81,7 @@ void set_header(sensor_msgs::Image &message, const tacho_header &header) {
 
 bool read(const sensor_msgs::Image &message, tacho_message *out) { return read(message.data, out); }
 
-// geometry_msgs/TwistStamped: sequence.publisher.reserved in hexadecimal is its frame_id. Its seq is overwritten by roscpp.
+// geometry_msgs/TwistStamped: sequence.publisher.reserved in hexadecimal is its frame_id. roscpp overwrites its seq.
 
 static_assert(sizeof(geometry_msgs::Twist) == TWIST, "six doubles, nothing between them");
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where our header and data lie in the ROS messages that the ros1 plugin carries: as in the ros2 plugin, so that both
-// serialise the same.
+// The places of our header and data in the ROS messages that the ros1 plugin carries: as in the ros2 plugin, so that
+// both serialise the same.
 //
 // Types with a byte array hold the header in its first HEADER bytes, ahead of the data. TwistStamped has no such array: its
 // stamp is the header's stamp, its frame_id the other header fields in hexadecimal, its six numbers the data.
@@ -18,25 +18,25 @@
 constexpr size_t HEADER = sizeof(tacho_header);
 constexpr size_t TWIST = 6 * sizeof(double);  // of data in a TwistStamped
 
-// Makes room for `size` bytes of data, and fills in the fields that stay.
+// Makes room for `size` bytes of data, and fills in the constant fields.
 void resize(std_msgs::UInt8MultiArray &message, size_t size);
 void resize(sensor_msgs::PointCloud2 &message, size_t size);
 void resize(sensor_msgs::Image &message, size_t size);
 void resize(geometry_msgs::TwistStamped &message, size_t size);
 
-// Puts the header in; of a message that was resized. Throws where the type cannot hold it.
+// Writes the header into a resized message. Throws if the type cannot hold it.
 void set_header(std_msgs::UInt8MultiArray &message, const tacho_header &header);
 void set_header(sensor_msgs::PointCloud2 &message, const tacho_header &header);
 void set_header(sensor_msgs::Image &message, const tacho_header &header);
 void set_header(geometry_msgs::TwistStamped &message, const tacho_header &header);
 
-// Reads the header, and where the data are. False: the message is not one of ours.
+// Reads the header, and finds the data. Returns false if the message is not one of ours.
 bool read(const std_msgs::UInt8MultiArray &message, tacho_message *out);
 bool read(const sensor_msgs::PointCloud2 &message, tacho_message *out);
 bool read(const sensor_msgs::Image &message, tacho_message *out);
 bool read(const geometry_msgs::TwistStamped &message, tacho_message *out);
 
-// The data, to be filled in.
+// Returns the data, to be filled in.
 template <class M>
 unsigned char *data(M &message) {
   return message.data.data() + HEADER;

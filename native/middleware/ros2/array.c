@@ -108,7 +108,7 @@ static rosidl_runtime_c__String text(const char *words) {
 }
 
 static void describe(struct array_type *type) {
-  // Version 0 is "not set": no hash is told to peers. The rest tells our sizes apart in rcl's cache of types.
+  // Version 0 means "not set": peers get no hash. The rest distinguishes our sizes in rcl's cache of types.
   memcpy(type->hash.value, &type->size, sizeof type->size);
   for (int i = 0; i < FIELDS; i++) {
     type->fields[i].name = text(fields[i].name);

@@ -17,10 +17,10 @@
 extern "C" {
 #endif
 
-/* Of the array with that many bytes of data; NULL: there is none of that size. */
+/* Returns the type with that many bytes of data; NULL if there is none of that size. */
 const rosidl_message_type_support_t *ros2_array_support(size_t size);
 
-/* Its message_type_support_callbacks_t of rosidl_typesupport_fastrtps_cpp, or NULL. */
+/* Returns its message_type_support_callbacks_t of rosidl_typesupport_fastrtps_cpp, or NULL. */
 const void *ros2_array_callbacks(size_t size);
 
 #ifdef __cplusplus

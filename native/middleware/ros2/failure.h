@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What goes wrong, in words.
+ * Failures as text.
  */
 #ifndef TACHO_ROS2_FAILURE_H_
 #define TACHO_ROS2_FAILURE_H_
@@ -8,10 +8,10 @@
 #include <rcl/types.h>
 #include <seam/nodes.h>
 
-/* rcl's own words behind ours, and its thread-local error cleared. */
+/* Appends rcl's own text to ours and clears its thread-local error. */
 __attribute__((format(printf, 3, 4))) void say_rcl(char *error, rcl_ret_t code, const char *format, ...);
 
-/* Closing cannot fail towards the caller; what rcl says on the way is shown, not swallowed. */
+/* Closing cannot report a failure to the caller, so rcl's text is printed. */
 void closed(rcl_ret_t code, const char *what);
 
 #endif

@@ -33,7 +33,7 @@ void *loans_borrow(struct loans *loans, const rcl_publisher_t *publisher, int *k
   for (size_t i = 0; i < loans->count; i++)
     if (loans->known[i] == loans->out) return loans->out;
   void **more = realloc(loans->known, (loans->count + 1) * sizeof *more);
-  if (more) {  // where not, it is filled once more
+  if (more) {  // if not, it is filled once more
     loans->known = more;
     loans->known[loans->count++] = loans->out;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ros2 plugin: rcl on whatever rmw it was built with. One context a session, so one DDS participant a session.
-// rcl, rmw and DDS emit their own trace events; the handles returned are the rcl structures those events name.
+// The ros2 plugin: rcl on the rmw that it was built with. A session has one context, so it is one DDS participant. rcl,
+// rmw and DDS emit their own trace events; the returned handles are the rcl structures that those events name.
 #include <pthread.h>
 #include <rcl/error_handling.h>
 #include <rcl/rcl.h>
@@ -30,9 +30,9 @@ struct tacho_publisher {
   struct ros2_node *node;
   const struct ros2_type *type;
   size_t size;
-  void *message;  // one typed message, filled by the caller and published again and again; NULL where messages are lent
+  void *message;  // one typed message, filled by the caller and published repeatedly; NULL if messages are lent
   bool filled;
-  struct loans *loans;  // NULL where none are
+  struct loans *loans;  // NULL if none are lent
   struct tacho_publisher *next;
 };
 
@@ -135,7 +135,7 @@ static void ros2_close(struct tacho_session *session) {
 
 // Nodes
 
-// Whether rcl makes it: "/localisation/ndt" is node ndt in namespace /localisation.
+// Lets rcl make it: "/localisation/ndt" is node ndt in namespace /localisation.
 static bool open_node(struct tacho_session *session, struct ros2_node *node, const char *name, char *error) {
   const char *slash = strrchr(name, '/');
   char *space = slash && slash != name ? strndup(name, (size_t)(slash - name)) : strdup("/");
@@ -393,7 +393,7 @@ static int ros2_take(struct tacho_subscription *subscription, struct tacho_messa
 }
 
 static void ros2_give_back(struct tacho_subscription *subscription, struct tacho_message *message) {
-  // Not lent: the one typed message of the subscription is taken into again.
+  // Not lent: the only typed message of the subscription is filled again.
   if (subscription->lent) loans_return(&subscription->rcl, &subscription->message);
   message->loan = NULL;
 }

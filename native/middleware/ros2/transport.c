@@ -22,9 +22,9 @@ static enum transport transport = UNKNOWN;                 // of this process, o
 static char name[64], address[INET_ADDRSTRLEN];
 static char profile[256];  // the file, until it was read
 
-// Participants find each other by multicast, which Linux loops back on 127.0.0.1, too: with a list of peers, as the range
-// LOCALHOST of rmw_fastrtps has it, no more than 32 would. Shared memory carries messages in the size that UDP does, as Fast DDS
-// sets it up by default.
+// Participants find each other by multicast, which Linux also loops back on 127.0.0.1. With a list of peers, as the
+// range LOCALHOST of rmw_fastrtps uses, at most 32 would. Shared memory carries messages of the size that UDP does, as
+// in Fast DDS's default.
 static const char participant[] =
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
     "<dds xmlns=\"http://www.eprosima.com\"><profiles>"
@@ -36,13 +36,14 @@ static const char participant[] =
     "</transport_descriptors>"
     "<participant profile_name=\"tacho\" is_default_profile=\"true\"><rtps>"
     "<userTransports>%s%s</userTransports><useBuiltinTransports>false</useBuiltinTransports>"
-    // A process that was killed is missed after 10 s, not 20; and discovery messages of more than 5000 bytes, which rmw_fastrtps
-    // allows where it does not leave that to the profile.
+    // A killed process counts as gone after 10 s, not 20. Discovery messages may exceed 5000 bytes, which rmw_fastrtps
+    // allows unless a profile decides it.
     "<builtin><discovery_config><leaseDuration><sec>10</sec></leaseDuration></"
     "discovery_config><readerHistoryMemoryPolicy>PREALLOCATED_WITH_REALLOC</readerHistoryMemoryPolicy>"
     "<writerHistoryMemoryPolicy>PREALLOCATED_WITH_REALLOC</writerHistoryMemoryPolicy></builtin>"
-    // Nobody asks a peer for its types: all nodes know the types of their topics. In Fast DDS 3, up to 3.6 at least, the thread that
-    // takes the answers (dds.tls.replies) calls a list of callbacks to which discovery adds, with no lock, and may fall over it.
+    // No process asks a peer for its types, because all nodes know the types of their topics. In Fast DDS 3, up to 3.6
+    // at least, the thread that handles the answers (dds.tls.replies) calls a list of callbacks to which discovery adds
+    // without a lock, and may crash.
     "<propertiesPolicy><properties><property><name>fastdds.type_propagation</name><value>disabled</value></property></"
     "properties>"
     "</propertiesPolicy></rtps></participant>%s"
@@ -65,7 +66,7 @@ static bool is_set(const char *variable) {
   return value && *value;
 }
 
-// The variable by which the user has configured Fast DDS; NULL: none.
+// Returns the variable by which the user has configured Fast DDS; NULL: none.
 static const char *users_own(void) {
   static const char *const variables[] = {"FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE",
                                           "FASTDDS_BUILTIN_TRANSPORTS"};
@@ -104,7 +105,7 @@ static bool can_be(enum transport asked, const struct tacho_session_config *conf
              config->transport);
     return false;
   }
-  // Chosen at run time by rmw_implementation, where the plugin was built on a ROS 2 that has it.
+  // rmw_implementation chooses it at run time, if the plugin was built on a ROS 2 that has it.
   if (asked == OF_RMW && !is_set("RMW_IMPLEMENTATION")) setenv("RMW_IMPLEMENTATION", config->transport, 1);
   const char *rmw = rmw_get_implementation_identifier();
   const bool on_fast_dds = !strcmp(rmw, fast_dds);
@@ -137,11 +138,11 @@ static bool can_be(enum transport asked, const struct tacho_session_config *conf
   return false;
 }
 
-// The profile as a file, named in the variable that this Fast DDS reads.
+// Writes the profile into a file, and names it in the variable that this Fast DDS reads.
 static bool give_profile(enum transport asked, const char *interface, char *error) {
   char text[4096];
   const char *folder = getenv("TMPDIR");
-  // Network namespaces of one machine have one shared memory: with an address, messages shall take the link.
+  // Network namespaces of one machine share its memory, but with an address messages must use the link.
   const bool shared_memory = asked != UDP && !*interface, udp = asked != SHM;
   const int length =
       snprintf(text, sizeof text, participant, *interface ? interface : this_machine, shared_memory ? USES("shm") : "",
@@ -176,7 +177,7 @@ void ros2_transport_read(void) {
 static bool set_up(const struct tacho_session_config *config, char *error) {
   const enum transport asked = transport_of(config->transport);
   const char *asked_name = *config->transport ? config->transport : ros2_transports[DEFAULT];
-  if (transport != UNKNOWN) {  // unknown ones are told so also by a process that has a transport
+  if (transport != UNKNOWN) {  // refuse unknown ones even if the process has a transport already
     if (asked != UNKNOWN && !strcmp(asked_name, name) && !strcmp(config->address, address)) return true;
     if (!can_be(asked, config, error)) return false;
     snprintf(error, TACHO_ERROR_SIZE,
@@ -194,8 +195,8 @@ static bool set_up(const struct tacho_session_config *config, char *error) {
   return true;
 }
 
-// Without a profile of ours, discovery and traffic are kept on this machine by rmw: a measurement must not disturb, nor be
-// disturbed by, a vehicle network.
+// Without a profile of ours, rmw keeps discovery and traffic on this machine, because a measurement must neither
+// disturb a vehicle network nor be disturbed by it.
 static void set_range(rmw_init_options_t *options, bool ours) {
 #if __has_include(<rmw/discovery_options.h>)
   options->discovery_options.automatic_discovery_range =

@@ -25,7 +25,7 @@ static void set_stamp(builtin_interfaces__msg__Time *stamp, int64_t ns) {
   stamp->nanosec = (uint32_t)part;
 }
 
-// Byte arrays: the header first, the data behind it.
+// Byte arrays hold the header first, then the data.
 
 static int bytes_resize(rosidl_runtime_c__uint8__Sequence *bytes, size_t size) {
   rosidl_runtime_c__uint8__Sequence__fini(bytes);
@@ -166,7 +166,7 @@ static void *twist_data(void *message, size_t *size) {
 static void twist_stamp(void *message, const struct tacho_header *header) {
   Twist *twist = message;
   set_stamp(&twist->header.stamp, header->stamp_ns);
-  // Written in place: the string already has this length, so that publishing allocates nothing.
+  // Written in place: the string already has this length, so publishing allocates nothing.
   snprintf(twist->header.frame_id.data, FRAME_ID_LENGTH + 1, FRAME_ID, (unsigned long long)header->sequence,
            header->publisher, header->reserved);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The message types that the ros2 plugin carries, and where in each of them our header and data lie.
+ * The message types that the ros2 plugin carries, and the places of our header and data in each of them.
  *
  * Types with a byte array hold the header in its first TACHO_ROS2_HEADER bytes, ahead of the data. TwistStamped has no
  * such array: its stamp is the header's stamp, its frame_id the other header fields in hexadecimal, its six numbers the data.
@@ -24,7 +24,8 @@ struct ros2_type {
   void *(*create)(size_t size);
   void (*destroy)(void *message);
   int (*resize)(void *message, size_t size); /* makes room for `size` bytes of data; negative: no memory */
-  /* The data; NULL where the message is not one of ours. *size goes in as the size that the endpoint was made with. */
+  /* Returns the data; NULL if the message is not one of ours. *size must hold the size that the endpoint was made
+     with. */
   void *(*data)(void *message, size_t *size);
   void (*stamp)(void *message, const struct tacho_header *header);
   int (*header)(const void *message, struct tacho_header *header); /* negative: no header of ours in it */
@@ -35,7 +36,8 @@ extern const char *const ros2_type_names[];
 #define ROS2_ARRAY_SIZES \
   "0, 16, 48, 64 or 256 B, 1, 4, 16, 64, 128, 256 or 512 KiB, 1, 2 or 4 MiB, 64 or 512 kB, 1 or 2 MB"
 
-/* The type of that name; for "" the one that fits the size: Bytes below 4 KiB, PointCloud2 from there on. NULL: none. */
+/* Returns the type of that name; for "" the one that fits the size: Bytes below 4 KiB, PointCloud2 from there on.
+   NULL: none. */
 const struct ros2_type *ros2_type(const char *name, size_t size);
 
 #endif

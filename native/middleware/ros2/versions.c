@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Versions are read from the manifests beside the libraries loaded: rcl has no call that tells its own.
+// Reads versions from the manifests beside the loaded libraries, because rcl has no call that returns its own.
 #include "versions.h"
 
 #include <dlfcn.h>
@@ -44,9 +44,9 @@ static int package_version(const void *symbol, const char *package, char *out, s
 
 int ros2_version(char *out, size_t size, char *error) {
   char rcl[128], rmw[192];
-  // ISO C has no cast from a function to an object pointer, POSIX does (dlsym relies on it).
+  // ISO C has no cast from a function pointer to an object pointer, but POSIX does (dlsym relies on it).
   rcl_ret_t (*init)(int, char const *const *, const rcl_init_options_t *, rcl_context_t *) = rcl_init;
-  // One that the recorder does not stand before, as it does before rmw_publish.
+  // A function that the recorder does not interpose, unlike rmw_publish.
   const char *(*identifier)(void) = rmw_get_implementation_identifier;
   const void *in_rcl, *in_rmw;
   memcpy(&in_rcl, &init, sizeof in_rcl);

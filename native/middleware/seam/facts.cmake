@@ -1,4 +1,5 @@
-# tacho_facts(NAME FOLDER): the plugin exports what its file `facts` says, where it has one. Plugins in Rust name the file in export!.
+# tacho_facts(NAME FOLDER): the plugin exports its file `facts`, if it has one. Plugins in Rust name the file in
+# export!.
 function(tacho_facts name folder)
   set(facts_file "${folder}/facts")
   if(NOT TARGET tacho_${name} OR NOT EXISTS "${facts_file}")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ends a call of the plugin.
+// The exceptions that end a call of the plugin.
 #ifndef TACHO_SOCKET_FAILURE_H_
 #define TACHO_SOCKET_FAILURE_H_
 
@@ -12,17 +12,17 @@
 
 using seam::fail;
 
-// What the kernel refused to send.
+// A message that the kernel refused to send.
 class Refused : public std::runtime_error {
  public:
   Refused(int number, const std::string &text) : std::runtime_error(text), number(number) {}
   const int number;  // errno
 };
 
-// What every message passes lies together: after a sleep, each page and line of code is fetched anew.
+// Data that every message needs lies together, because after a sleep each page and cache line is fetched again.
 #define ON_THE_WAY __attribute__((hot))
 
-// A descriptor that is closed with its owner.
+// A descriptor that its owner closes.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}

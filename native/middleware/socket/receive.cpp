@@ -127,7 +127,8 @@ class UdpSource : public BlockingSource {
     here_.sin_family = AF_INET;
     here_.sin_addr = address;
     here_.sin_port = htons(*port);
-    // A burst must wait somewhere until this thread runs. Without CAP_NET_ADMIN the kernel cuts the wish to net.core.rmem_max.
+    // A burst must wait somewhere until this thread runs. Without CAP_NET_ADMIN the kernel reduces the request to
+    // net.core.rmem_max.
     const int wish = 16 << 20;
     if (setsockopt(socket_, SOL_SOCKET, SO_RCVBUFFORCE, &wish, sizeof wish) != 0 &&
         setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &wish, sizeof wish) != 0)
@@ -157,7 +158,7 @@ class UdpSource : public BlockingSource {
     if (limit != limit_) set_limit(limit);
     for (;;) {
       fill(0);
-      // Not by recv: in a process of several threads, that first makes itself a point of cancellation and then unmakes it.
+      // Not recv(): in a process of several threads, that first makes itself a cancellation point and then unmakes it.
       const long length =
           syscall(SYS_recvfrom, static_cast<int>(socket_), slots_[0]->bytes.get(), room_, MSG_TRUNC, nullptr, nullptr);
       if (length < 0) return none_received();
@@ -167,9 +168,10 @@ class UdpSource : public BlockingSource {
     }
   }
 
-  // A datagram of nothing to itself. It waits where nobody does, so that no wake-up comes too early; where the socket's buffer has no
-  // room for it, nobody waits. Where it cannot be sent, or was not heard when asked again (the network is down, or a firewall drops it), the
-  // socket is shut down for receiving, which ends every wait.
+  // Sends an empty datagram to its own socket. If no thread waits, it stays there, so that no wake-up comes too early;
+  // if the socket's buffer has no room for it, no thread waits. If it cannot be sent, or the wait did not end when
+  // asked again (the network is down, or a firewall drops it), the socket is shut down for receiving, which ends every
+  // wait.
   void wake() override {
     const auto *const here = reinterpret_cast<const sockaddr *>(&here_);
     if (woken_.exchange(true) || sendto(socket_, nullptr, 0, MSG_DONTWAIT, here, sizeof here_) < 0)
@@ -179,7 +181,8 @@ class UdpSource : public BlockingSource {
  private:
   static constexpr size_t SLOTS = 16;
 
-  // A frame of which pieces came. Loopback and a link keep the order of a writer, so its next frame ends one that has a gap.
+  // A frame of which some pieces came. The loopback and a link keep the order of a writer, so its next frame ends one
+  // with a gap.
   struct Assembly {
     uint64_t number = 0;
     size_t have = 0;
@@ -197,16 +200,17 @@ class UdpSource : public BlockingSource {
     return nullptr;
   }
 
-  // A buffer for the slot's next datagram, where its last one went away with a frame.
+  // Makes a buffer for the slot's next datagram, if the last one left with a frame.
   void fill(size_t slot) {
     if (!slots_[slot]) slots_[slot] = queue_.fresh(slot_size_);
   }
 
-  // Who holds the frame that a slot's datagram is, or completes; `size`: what was sent, received or not (MSG_TRUNC).
+  // Returns the buffer of the frame that a slot's datagram is, or completes; `size`: what was sent, received or not
+  // (MSG_TRUNC).
   ON_THE_WAY BufferPointer *completed(BufferPointer &slot, size_t size) {
     const Fragment &fragment = slot->fragment();
     const size_t length = size - std::min(size, sizeof fragment);
-    // Ports may be reused: what a stranger sends is not ours.
+    // Ports may be reused, so a stranger's datagram is not one of ours.
     const bool ours = size >= sizeof fragment && size <= room_ && fragment.magic == FRAGMENT_MAGIC &&
                       fragment.total <= frame_ && fragment.total >= FRAME_HEADER &&
                       fragment.offset + length <= fragment.total;
@@ -235,7 +239,7 @@ class UdpSource : public BlockingSource {
     return &assembly.buffer;
   }
 
-  // Of every message, side by side: what lies elsewhere costs a line of the cache more after each sleep.
+  // Every message needs these, so they lie together: each further cache line costs time after a sleep.
   Queue &queue_;
   const size_t frame_;  // the queue's
   const size_t slot_size_;
@@ -245,7 +249,7 @@ class UdpSource : public BlockingSource {
   std::array<BufferPointer, SLOTS> slots_;
 
   sockaddr_in here_{};
-  std::atomic<bool> woken_{false};  // and not heard yet
+  std::atomic<bool> woken_{false};  // and not received yet
   std::array<iovec, SLOTS> parts_{};
   std::array<mmsghdr, SLOTS> datagrams_{};
   std::map<uint64_t, Assembly> assemblies_;
@@ -277,7 +281,7 @@ class TcpConnection : public Source {
         if (hello_.magic != HELLO_MAGIC || hello_.frame < FRAME_HEADER || hello_.frame > queue_.frame) return end();
       }
       buffer_ = queue_.fresh(queue_.frame);
-      if (++received_ % 16 == 0) return true;  // others want to be heard, too
+      if (++received_ % 16 == 0) return true;  // read the others, too
     }
     return false;
   }
@@ -313,7 +317,7 @@ class TcpSource : public Source {
       socket_ = Descriptor();
       return false;
     }
-    // Those that ended are of no use any more: closing took them out of the epoll.
+    // Ended connections are of no use any more; closing took them out of the epoll.
     connections_.erase(std::remove_if(connections_.begin(), connections_.end(), [](auto &c) { return c->ended(); }),
                        connections_.end());
     connections_.push_back(std::make_unique<TcpConnection>(queue_, std::move(accepted)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The receiving side: sockets are read into the queues of their subscriptions, by one thread a session that then notifies, or, where
-// nobody wants to be notified, by the thread that takes.
+// The receiving side: reads sockets into the queues of their subscriptions. One thread a session reads and then
+// notifies; if nobody wants notifications, the thread that takes reads.
 #ifndef TACHO_SOCKET_RECEIVE_H_
 #define TACHO_SOCKET_RECEIVE_H_
 
@@ -18,17 +18,17 @@
 #include "buffer.h"
 #include "failure.h"
 
-// Frames that were received and not taken yet, and buffers for those to come.
+// Frames that were received and not taken yet, and buffers for further ones.
 class Queue {
  public:
   Queue(size_t frame, const tacho_qos &qos, tacho_on_data on_data, void *context)
       : frame(frame), qos_(qos), on_data_(on_data), context_(context) {}
   BufferPointer fresh(size_t capacity);
   void recycle(BufferPointer buffer);
-  void put(BufferPointer buffer);  // the oldest goes where keep last has no room
+  void put(BufferPointer buffer);  // drops the oldest if keep last has no room
   BufferPointer take();            // null: none there
 
-  const size_t frame;  // the most that a message may have, with its header
+  const size_t frame;  // largest size of a message, with its header
 
  private:
   const tacho_qos qos_;
@@ -39,7 +39,7 @@ class Queue {
   std::vector<BufferPointer> empty_;
 };
 
-// Something with a socket that is read when there is data.
+// A source with a socket that is read when there is data.
 class Source {
  public:
   virtual ~Source() = default;
@@ -47,17 +47,17 @@ class Source {
   virtual bool ready() = 0;  // whether more may be there
 };
 
-// One that the thread which takes may wait for inside the kernel's receive.
+// A source for which the taking thread may wait inside the kernel's receive.
 class BlockingSource : public Source {
  public:
   static constexpr std::chrono::microseconds NO_LIMIT{0};  // as the kernel has it
   // Receives once, waiting at most this long: the frame that this completed, kept until the next call; null: none, or woken.
   virtual const Buffer *receive(std::chrono::microseconds limit) = 0;
-  // From any thread: the receive that waits without a limit returns, or else the next one.
+  // From any thread: the receive that waits without a limit returns; if none waits, the next one does.
   virtual void wake() = 0;
 };
 
-// Waits for sources. They are added at any time and outlive it.
+// Waits for sources. They may be added at any time and outlive it.
 class Poller {
  public:
   Poller();
@@ -83,9 +83,9 @@ class Receiver {
   std::thread thread_;
 };
 
-// Binds a socket for the queue; *port is where.
+// Binds a socket for the queue; *port is its port.
 std::unique_ptr<BlockingSource> udp_source(Queue &queue, in_addr address, uint16_t *port);
-// Connections are read by the poller that this source is added to.
+// The poller to which this source is added reads the connections.
 std::unique_ptr<Source> tcp_source(Queue &queue, Poller &poller, in_addr address, uint16_t *port);
 
 #endif

@@ -20,7 +20,8 @@
 
 namespace {
 
-// One announcement on the wire; the two texts follow, without NUL. Peers are builds of one machine: native byte order.
+// One announcement on the wire; the two texts follow, without NUL. Peers are builds for one machine, so the byte order
+// is native.
 struct Record {
   uint32_t magic, kind;
   tacho_qos qos;
@@ -65,7 +66,7 @@ bool decode(const char *bytes, size_t size, Endpoint *endpoint) {
   return true;
 }
 
-// Ours alone: whoever may write there may pose as a peer.
+// Ours alone, because whoever may write there may pose as a peer.
 std::string own_folder() {
   char path[512], error[TACHO_ERROR_SIZE];
   if (!tacho_private_path("socket", path, sizeof path, error) || !tacho_private_made(path, error))
@@ -124,7 +125,7 @@ void Rendezvous::join(const std::string &folder, const std::string &prefix) {
     Descriptor connection = unix_socket();
     if (connect(connection, reinterpret_cast<const sockaddr *>(&there), sizeof there) == 0)
       peers_[next_peer_++].connection = std::move(connection);
-    else if (errno == ECONNREFUSED)  // whoever made it was killed: all bind and listen under this lock
+    else if (errno == ECONNREFUSED)  // its maker was killed, because all bind and listen under this lock
       unlink(path.c_str());
     else if (errno != ENOENT)  // closed just now
       fail("socket: %s: %m", path.c_str());
@@ -157,7 +158,7 @@ size_t Rendezvous::said_count() {
   return said_.size();
 }
 
-// All that the peer has said; false at its end.
+// Reads everything that the peer has announced; returns false at its end.
 bool Rendezvous::hear(int id, Peer &peer) {
   char bytes[MAX_RECORD];
   for (;;) {
@@ -173,7 +174,7 @@ bool Rendezvous::hear(int id, Peer &peer) {
   }
 }
 
-// All that it has not been told yet, as far as it takes it; false at its end.
+// Sends everything that the peer has not received yet, as far as it accepts it; returns false at its end.
 bool Rendezvous::tell(Peer &peer) {
   while (peer.told < said_count()) {
     const std::string text = said(peer.told);

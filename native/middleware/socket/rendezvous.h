@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How sessions of one domain on one machine find each other, with no server and no traffic on the network.
+// Sessions of one domain on one machine find each other here, with no server and no traffic on the network.
 //
-// Each session listens on a UNIX socket in one folder and, when it joins, connects to all that are there; joining is
-// serialised by a lock on the folder, so each pair holds exactly one connection. Over it both tell their endpoints.
-// The kernel closes the connections of a killed process, so peers know of its end at once, without heartbeats that
-// would disturb a measurement; the file it leaves refuses connections and is removed by the next that joins.
+// Each session listens on a UNIX socket in one folder and, when it joins, connects to all others. A lock on the folder
+// serialises joining, so each pair holds exactly one connection, over which both announce their endpoints. The kernel
+// closes the connections of a killed process, so peers know of its end at once, without heartbeats that would disturb a
+// measurement. The socket file of a killed process refuses connections, and the next session that joins removes it.
 #ifndef TACHO_SOCKET_RENDEZVOUS_H_
 #define TACHO_SOCKET_RENDEZVOUS_H_
 
@@ -33,7 +33,7 @@ struct Endpoint {
 
 class Rendezvous {
  public:
-  // Who is told; calls come from the rendezvous' own thread, one at a time.
+  // Receives the announcements; calls come from the rendezvous' own thread, one at a time.
   class Listener {
    public:
     virtual ~Listener() = default;
@@ -44,7 +44,7 @@ class Rendezvous {
   // Joins; sessions of the same `domain` (a text without '/') find each other.
   Rendezvous(const std::string &domain, Listener &listener);
   ~Rendezvous();
-  // Tells all peers, those that come later, too.
+  // Announces it to all peers, including those that come later.
   void announce(const Endpoint &endpoint);
 
  private:

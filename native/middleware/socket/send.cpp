@@ -34,7 +34,7 @@ std::string text(const sockaddr_in &place) {
   return inet_ntop(AF_INET, &place.sin_addr, address, sizeof address) + (":" + std::to_string(ntohs(place.sin_port)));
 }
 
-// The peers' port is theirs to choose, ours the kernel's; where there are many connections, once the other end is known.
+// The peers choose their ports, and the kernel chooses ours; with many connections, once the other end is known.
 Descriptor bound(int type, in_addr from) {
   Descriptor made(socket(AF_INET, type | SOCK_CLOEXEC, 0));
   const sockaddr_in here = place(from, 0);
@@ -65,7 +65,7 @@ class UdpSender : public Sender {
     }
   }
 
-  // Connected: the kernel need not look up the route of every datagram.
+  // Connected, so that the kernel need not look up the route of every datagram.
   void add(int peer, in_addr address, uint16_t port) override {
     Descriptor made = bound(SOCK_DGRAM, from_);
     const sockaddr_in there = place(address, port);
@@ -86,7 +86,7 @@ class UdpSender : public Sender {
     if (!pieces_.empty()) return send_pieces();
     const size_t size = sizeof fragment_ + fragment_.total;
     for (Destination &destination : destinations_)
-      // Not by send: in a process of several threads, that first makes itself a point of cancellation and then unmakes it.
+      // Not send(): in a process of several threads, that first makes itself a cancellation point and then unmakes it.
       destination.error = error_of(
           [&] { return syscall(SYS_sendto, static_cast<int>(destination.socket), whole_, size, 0, nullptr, 0); });
     fragment_.number++;
@@ -105,7 +105,7 @@ class UdpSender : public Sender {
     int error = 0;  // errno of the last message; 0: it was sent
   };
 
-  // Piece by piece to all, so that none gets a whole burst before the next has its first piece.
+  // Sends piece by piece to all, so that none gets a whole burst before the next has its first piece.
   void send_pieces() {
     msghdr datagram{};
     datagram.msg_iovlen = 2;
@@ -120,7 +120,7 @@ class UdpSender : public Sender {
     check(sizeof(Fragment) + pieces_[0].parts[1].iov_len);
   }
 
-  // What one destination took whole was sent, and those that did not lose it; what none took was refused.
+  // A message was sent if one destination took it whole, and it was refused if none did.
   ON_THE_WAY void check(size_t size) const {
     for (const Destination &destination : destinations_)
       if (!destination.error) return;
@@ -135,7 +135,7 @@ class UdpSender : public Sender {
   template <class Function>
   ON_THE_WAY static int error_of(Function function) {
     while (function() < 0)
-      // Refused was an earlier one, by a subscription that has just ended.
+      // An earlier send was refused, by a subscription that has just ended.
       if (errno != EINTR && errno != ECONNREFUSED) return errno;
     return 0;
   }
@@ -160,7 +160,7 @@ class TcpSender : public Sender {
     const int on = 1;
     const timeval no_limit{};
     const Hello hello{HELLO_MAGIC, static_cast<uint32_t>(size_)};
-    // The kernel completes this while the other side sleeps. Refused: it has just ended.
+    // The kernel completes this while the other side sleeps. If it is refused, the other side has just ended.
     if (setsockopt(made, SOL_SOCKET, SO_SNDTIMEO, &CONNECTING_LIMIT, sizeof CONNECTING_LIMIT) != 0 ||
         connect(made, reinterpret_cast<const sockaddr *>(&there), sizeof there) != 0) {
       if (errno == ECONNREFUSED) return;
@@ -200,10 +200,10 @@ class TcpSender : public Sender {
     connections_.erase(std::remove_if(connections_.begin(), connections_.end(), condition), connections_.end());
   }
 
-  // False where the other side ended.
+  // Returns false if the other side ended.
   bool send_to(int socket) {
     for (size_t sent = 0; sent < size_;) {
-      // Best effort leaves a frame out where there is no room at all; one that was begun must be ended.
+      // Best effort leaves a frame out if there is no room at all; a frame that was begun must be completed.
       const int flags = MSG_NOSIGNAL | (!reliable_ && sent == 0 ? MSG_DONTWAIT : 0);
       const ssize_t count = ::send(socket, frame_ + sent, size_ - sent, flags);
       if (count >= 0)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The socket plugin: raw UDP and TCP, over 127.0.0.1 or the interface of an address, the floor under every middleware that uses the
-// network. Nothing is serialised: a frame is the header and the bytes behind it. Message types are names for byte arrays of the asked size.
+// The socket plugin: raw UDP and TCP, over 127.0.0.1 or the interface of an address, which is the lower bound for every
+// middleware that uses the network. Nothing is serialised: a frame is the header and the bytes after it. Message types
+// are names for byte arrays of the requested size.
 //
-// A subscription without on_data has no thread behind it: whoever takes reads the socket, as a plain program does. What nobody takes
-// yet waits in the kernel's buffers; over TCP, a reliable publisher waits when they are full.
+// A subscription without on_data has no thread: the thread that takes reads the socket, as in a plain program. Until
+// then messages wait in the kernel's buffers; over TCP, a reliable publisher waits when they are full.
 //
-// UDP loses what does not fit into the receiving socket's buffer, so only best effort is offered there.
+// UDP loses what does not fit into the receiving socket's buffer, so it offers only best effort.
 #include <arpa/inet.h>
 #include <sys/utsname.h>
 
@@ -36,7 +37,7 @@ constexpr int OWN = 0;  // the peer number of endpoints of the same session
 
 }  // namespace
 
-// A subscription that a publisher is to send to from now on, or a peer whose subscriptions have gone.
+// A subscription to which a publisher sends from now on, or a peer whose subscriptions have gone.
 struct Change {
   int peer;
   bool is_gone;
@@ -45,7 +46,7 @@ struct Change {
 };
 
 struct tacho_publisher {
-  // Of every message, side by side.
+  // Every message needs these, so they lie together.
   unsigned char *header = nullptr;  // in the frame
   std::unique_ptr<Sender> sender;   // of the one thread that uses the publisher
   std::atomic<bool> changed{false};
@@ -61,7 +62,7 @@ struct tacho_subscription {
   tacho_session *session;
   Endpoint endpoint;
   std::unique_ptr<Queue> queue;
-  std::unique_ptr<Poller> poller;  // of its connections; absent where the session's thread reads, and of UDP
+  std::unique_ptr<Poller> poller;  // of its connections; absent if the session's thread reads, and with UDP
   std::unique_ptr<Source> source;
   BlockingSource *blocking = nullptr;  // source, of UDP
   bool notified;
@@ -72,7 +73,7 @@ struct tacho_session : Rendezvous::Listener {
   tacho_session(bool tcp, in_addr address, const std::string &domain)
       : tcp(tcp), address(address), rendezvous(new Rendezvous(domain, *this)) {}
   ~tacho_session() override {
-    // Both threads end before what they look at.
+    // Both threads end before the objects that they use.
     rendezvous.reset();
     receiver.reset();
   }
@@ -93,7 +94,7 @@ struct tacho_session : Rendezvous::Listener {
 
 namespace {
 
-// DDS 1.4, 2.2.3: what is offered must be at least what is requested; and the type must be the same, and fit.
+// DDS 1.4, 2.2.3: a publisher must offer at least what is requested; the types must be equal, and the sizes must fit.
 bool compatible(const Endpoint &publisher, const Endpoint &subscription) {
   return publisher.topic == subscription.topic && publisher.type == subscription.type &&
          publisher.qos.reliability >= subscription.qos.reliability && publisher.size <= subscription.size;
@@ -110,7 +111,7 @@ void match(tacho_publisher &publisher, int peer, const Endpoint &endpoint) {
   tell(publisher, {peer, false, endpoint.address, endpoint.port});
 }
 
-// What has changed, on the thread that publishes, which so needs no lock for a message.
+// Applies changes on the thread that publishes, so that a message needs no lock.
 void take_changes(tacho_publisher &publisher) {
   if (!publisher.changed.load(std::memory_order_acquire)) return;
   std::vector<Change> changes;
@@ -124,7 +125,7 @@ void take_changes(tacho_publisher &publisher) {
         publisher.sender->remove(change.peer);
       else
         publisher.sender->add(change.peer, change.address, change.port);
-    } catch (const std::exception &error) {  // it stays unmatched, which the caller sees; here is why
+    } catch (const std::exception &error) {  // it stays unmatched, which the caller sees; this prints the reason
       std::fprintf(stderr, "%s\n", error.what());
     }
 }
@@ -174,7 +175,7 @@ tacho_session *open(const tacho_session_config *config, char *error) {
     const char *transport = *config->transport ? config->transport : transports[0];
     if (!listed(transports, transport))
       fail("socket: transport \"%s\" is not known; expected \"udp\" or \"tcp\"", transport);
-    // Those that keep to this machine and those that do not are strangers to each other.
+    // Sessions that stay on this machine do not match those that do not.
     const char *const reach = *config->address ? "-network" : "";
     return new tacho_session(!std::strcmp(transport, "tcp"), own_address(config->address),
                              std::to_string(config->domain) + "." + transport + reach);
@@ -327,7 +328,7 @@ ON_THE_WAY tacho_message message_in(const Buffer &buffer) {
 int take(tacho_subscription *subscription, tacho_message *message, char *error) {
   return guarded(error, [&] {
     check_nothing_lent(*subscription);
-    // All that came: keep last keeps the newest, which the kernel's buffer would not.
+    // Takes everything that came: keep last keeps the newest messages, which the kernel's buffer would not.
     if (subscription->poller)
       while (subscription->poller->wait(0)) {
       }
@@ -371,7 +372,7 @@ const struct tacho_middleware middleware = {TACHO_MIDDLEWARE_ABI,
                                             give_back,
                                             descriptor};
 
-// One wait of this length; a message that came, or was there, in what it returns.
+// Waits once, for at most this time; counts a message that came, or was there, in its result.
 ON_THE_WAY const Buffer *wait_once(tacho_subscription &subscription, std::chrono::nanoseconds limit, bool is_limited) {
   using namespace std::chrono;
   if ((subscription.lent = subscription.queue->take())) return subscription.lent.get();

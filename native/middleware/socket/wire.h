@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What goes over the network. Both ends are builds of one machine: native byte order.
+// The format on the network. Both ends are builds for one machine, so the byte order is native.
 #ifndef TACHO_SOCKET_WIRE_H_
 #define TACHO_SOCKET_WIRE_H_
 
@@ -9,11 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 
-// A frame is a tacho_header and the data behind it.
+// A frame is a tacho_header and the data after it.
 constexpr size_t FRAME_HEADER = sizeof(tacho_header);
 constexpr size_t MAX_DATA = (size_t{1} << 32) - 1 - FRAME_HEADER;
 
-// UDP: a frame travels in one datagram, or cut into pieces of equal size, the last one excepted.
+// UDP: a frame travels in one datagram, or in pieces of equal size, except for the last one.
 struct Fragment {
   uint32_t magic;
   uint32_t total;   // bytes of the frame
@@ -28,7 +28,8 @@ constexpr size_t MAX_PIECE = 65507 - sizeof(Fragment);  // IPv4's longest UDP pa
 inline size_t piece_count(size_t frame) { return (frame + MAX_PIECE - 1) / MAX_PIECE; }
 inline size_t piece_size(size_t frame) { return (frame + piece_count(frame) - 1) / piece_count(frame); }
 
-// TCP: told once when a publisher connects; frames of that many bytes follow, since all of a publisher's are alike.
+// TCP: sent once when a publisher connects. Frames of this many bytes follow, because all frames of a publisher have
+// one size.
 struct Hello {
   uint32_t magic;
   uint32_t frame;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The trace events of nodes on rclpy, which has none of its own above rcl: those that rclcpp emits and those of tacho's nodes,
-// in their order, through the preloaded recorder. Without a recorder nothing is emitted. One call of Python writes all
-// events of one moment, and reads or writes the message's header in place, so that neither is part of the latency.
+// The trace events of nodes on rclpy, which emits none above rcl: the events that rclcpp emits and those of tacho's
+// nodes, in their order, through the preloaded recorder. Without a recorder nothing is emitted. One call from Python
+// writes all events of one moment, and reads or writes the message's header in place, so that neither is part of the
+// latency.
 #define Py_LIMITED_API 0x030b0000  // one library for Python 3.11 and later
 #include <Python.h>
 #include <dlfcn.h>
@@ -23,7 +24,7 @@ static void (*callback_register)(const void *callback, const char *symbol);  // 
     if (record) record(kind, words, (uint32_t)(sizeof words / sizeof *words)); \
   } while (0)
 
-// An address that nothing else has for as long as the process runs: what stands for an object of the client library.
+// Returns an address that is unique as long as the process runs and identifies an object of the client library.
 static uint64_t address(void) { return (uint64_t)(uintptr_t)malloc(1); }
 
 static int words_of(PyObject *const *arguments, Py_ssize_t count, Py_ssize_t expected, uint64_t *words) {
@@ -86,7 +87,7 @@ static PyObject *received(PyObject *module, PyObject *const *arguments, Py_ssize
   if (words_of(arguments, count - 1, 2, of) < 0 || header_bytes(arguments[2], PyBUF_SIMPLE, &view) < 0) return NULL;
   memcpy(&header, view.buf, sizeof header);
   PyBuffer_Release(&view);
-  EVENT(TACHO_RCLCPP_TAKE, 0);  // rclpy converts the message: its address below is not known here
+  EVENT(TACHO_RCLCPP_TAKE, 0);  // rclpy converts the message, so its address below is unknown here
   EVENT(TACHO_CALLBACK_START, of[1], 0);
   EVENT(TACHO_NODE_TAKE, of[0], header.publisher, header.sequence, (uint64_t)header.stamp_ns);
   return Py_BuildValue("(IKL)", header.publisher, (unsigned long long)header.sequence, (long long)header.stamp_ns);

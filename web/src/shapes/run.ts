@@ -162,7 +162,7 @@ export interface RunInfo {
   command: string[];
   /** True if the user or a failure ended it early. */
   cut_short: boolean;
-  /** By middleware, the transport that it takes where a workload names none, as its plugin says. */
+  /** By middleware, the transport that it uses if a workload names none, as its plugin reports. */
   default_transports?: Record<string, string>;
   /** Wall time of the run. */
   duration_s: number;

@@ -12,16 +12,16 @@ import { bands, hollow, marksIn, marksOf, reach, type PlacedMark } from "./marks
 import { label, valuesOf, words, type Value } from "./model";
 import { coloursOf, panelsOf } from "./panels";
 
-/** Colours of runs, style.css. */
+/** Colours of runs, as style/page.css declares them. */
 const COLOURS = 6;
 
 type Boxed = SweepPoint & { latency_us: NonNullable<SweepPoint["latency_us"]> };
 
-/** The section, of which the reader chooses the arrangement; absent where no message arrived. */
+/** The section; the reader chooses the arrangement. Absent if no message arrived. */
 export function boxes(points: readonly SweepPoint[], dimensions: readonly string[]): HTMLElement | undefined {
   if (points.every(({ latency_us }) => latency_us === null)) return undefined;
   const holder = h("div", {});
-  // More values than there are colours stand across.
+  // If there are more values than colours, they go across.
   const crowd = dimensions.filter((path) => valuesOf(points, path).length > COLOURS);
   const across = first(dimensions, [...crowd, "size_bytes", "rate_hz", "many", ...dimensions]);
   const rest = dimensions.filter((path) => path !== across);
@@ -55,7 +55,7 @@ function first(there: readonly string[], wanted: readonly string[]): string | un
   return wanted.find((path) => there.includes(path));
 }
 
-/** A panel for each combination of the arrangement, all on one logarithmic axis, µs, with what was published. */
+/** A panel for each combination of the arrangement, all on one logarithmic axis, µs, with the published values. */
 export function boxPanels(
   points: readonly SweepPoint[],
   arrangement: Arrangement,

@@ -1,10 +1,10 @@
-// Where the points of a panel stand: a column for each value of what lies across, in it a place for each colour.
+// Places of the points of a panel: a column for each value across, and in it a place for each colour.
 import { scaleBand } from "d3-scale";
 import type { SweepPoint } from "../shapes";
 import { s } from "../dom";
 import { shown, valueOf, valuesOf, type Value } from "./model";
 
-/** What of a sweep lies across (the outermost first), what colours stand for, and what tells panels apart. */
+/** The dimensions across (the outermost first), the dimension of the colours, and the dimensions of the panels. */
 export interface Arrangement {
   across: readonly string[];
   colour?: string | undefined;
@@ -25,7 +25,7 @@ export interface Placed<P extends SweepPoint> {
 export interface Columns<P extends SweepPoint> {
   placed: Placed<P>[];
   labels: Label[];
-  /** Of the values across but the last: what several columns share. */
+  /** The values across except for the last, which several columns share. */
   outer: Label[];
 }
 
@@ -37,7 +37,7 @@ interface Label {
 
 const CHARACTER = 6.6;
 
-/** Places between two edges. Points that nothing tells apart share a place. */
+/** Places between two edges. Points that differ in nothing share a place. */
 export function columns<P extends SweepPoint>(
   points: readonly P[],
   { across, colour }: Arrangement,

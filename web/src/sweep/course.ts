@@ -12,7 +12,7 @@ import { band, marksIn, marksOf, reach, type PlacedMark } from "./marks";
 import { label, valueOf } from "./model";
 import { coloursOf, panelsOf } from "./panels";
 
-/** The section, of which the reader chooses the point; absent where no message arrived. */
+/** The section; the reader chooses the point. Absent if no message arrived. */
 export function course(points: readonly SweepPoint[]): HTMLElement | undefined {
   return chosen(
     "course",
@@ -24,7 +24,7 @@ export function course(points: readonly SweepPoint[]): HTMLElement | undefined {
   );
 }
 
-/** A panel for each combination, a line a colour, all on one axis, with what was published. */
+/** A panel for each combination, a line for each colour, all on one axis, with the published values. */
 export function coursePanels(
   points: readonly SweepPoint[],
   { colour, panels }: Arrangement,

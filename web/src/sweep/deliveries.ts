@@ -8,7 +8,7 @@ import { fit } from "../waterfall";
 import { label } from "./model";
 import { received, sent, type Share } from "./shares";
 
-/** More rows than these at first: the rest is in the table. */
+/** Rows that are drawn; the table has the rest. */
 const MOST_ROWS = 120;
 
 const KINDS: readonly (readonly [Share["kind"], string])[] = [
@@ -18,7 +18,7 @@ const KINDS: readonly (readonly [Share["kind"], string])[] = [
   ["unjudged", "taken, in emulated time: against no deadline"],
 ];
 
-/** The section; absent where nothing was sent. */
+/** The section; absent if nothing was sent. */
 export function deliveries(points: readonly SweepPoint[]): HTMLElement | undefined {
   if (points.every(({ figures }) => figures === null)) return undefined;
   return section(
@@ -29,7 +29,7 @@ export function deliveries(points: readonly SweepPoint[]): HTMLElement | undefin
   );
 }
 
-/** Bars of what was due and of what was sent, a row a point. */
+/** Bars of what was due and of what was sent, one row for each point. */
 export function deliveryBars(points: readonly SweepPoint[]): HTMLElement[] {
   const measured = points.flatMap((point) =>
     point.figures === null ? [] : [{ name: label(point), figures: point.figures }],
@@ -93,7 +93,7 @@ function bar(name: string, shares: Share[], left: number, width: number, y: numb
   let from = 0;
   for (const { kind, messages } of shares) {
     if (messages === 0) continue;
-    // One lost among thousands is still to be seen.
+    // One lost message among thousands must stay visible.
     const wide = Math.max(x(messages), 1.5);
     group.append(s("rect", { class: `delivery ${kind}`, x: Math.min(x(from), width - wide), width: wide, height: 16 }));
     from += messages;

@@ -2,7 +2,7 @@
 import type { PageRun, Sweep } from "../shapes";
 import { kernelOf } from "../machine";
 
-/** All points of some runs, each with its run as the parameter `run`; of one run the sweep as it is. */
+/** All points of several runs, each with its run as the parameter `run`; for one run, its sweep unchanged. */
 export function laidOver(runs: readonly PageRun[]): Sweep | undefined {
   const swept = runs.flatMap((run) => (run.sweep === null ? [] : [{ run, sweep: run.sweep }]));
   const [first] = swept;
@@ -22,7 +22,7 @@ export function laidOver(runs: readonly PageRun[]): Sweep | undefined {
   };
 }
 
-/** Labels with the kernel where kernels differ, and numbered where they would be alike. */
+/** Labels, with the kernel if kernels differ, and with numbers if they would be equal. */
 function namesOf(runs: readonly PageRun[]): string[] {
   const kernel = ({ info: { machine } }: PageRun): string =>
     machine === undefined ? "unknown kernel" : kernelOf(machine);

@@ -1,4 +1,4 @@
-// Draws published values beside the points that they are about: ranges as bands, values as hollow symbols.
+// Draws published values beside their points: ranges as bands, values as hollow symbols.
 import { symbol, type SymbolType } from "d3-shape";
 import type { Mark, SweepPoint } from "../shapes";
 import { s } from "../dom";
@@ -50,12 +50,12 @@ function divisor(
   return value === undefined ? undefined : value * scale;
 }
 
-/** Those of the marks that stand in a panel. */
+/** The marks of a panel. */
 export function marksIn(panel: readonly SweepPoint[], marks: readonly PlacedMark[]): PlacedMark[] {
   return marks.filter(({ point }) => panel.includes(point));
 }
 
-/** Every number of some marks: an axis reaches to them. */
+/** Every number of some marks; an axis includes them. */
 export function reach(marks: readonly PlacedMark[]): number[] {
   return marks.flatMap(({ values, from, to }) => [
     ...values,
@@ -64,7 +64,7 @@ export function reach(marks: readonly PlacedMark[]): number[] {
   ]);
 }
 
-/** A rectangle from `from` to `to`; what has no end on one side goes to the edge of the panel. */
+/** A rectangle from `from` to `to`; if one end is absent, it reaches the edge of the panel. */
 export function band(
   { mark: { says }, from, to }: PlacedMark,
   [x, wide]: readonly [number, number],
@@ -114,7 +114,9 @@ export function level({ mark: { says } }: PlacedMark, [left, right]: readonly [n
   );
 }
 
-/** Bands of marks in the places of their points: places that adjoin share one, and one that is every point's spans the panel. */
+/**
+ * Bands of marks in the places of their points: adjoining places share one, and a band of all points spans the panel.
+ */
 export function bands(
   marks: readonly PlacedMark[],
   places: ReadonlyMap<SweepPoint, { from: number; wide: number }>,

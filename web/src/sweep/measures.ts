@@ -1,10 +1,10 @@
-// Ours beside what a study published: its measures, over our points.
+// Our figures beside those that a study published: its measures, computed over our points.
 import type { Distribution, Measure, SweepPoint } from "../shapes";
 import { significant } from "../format";
 import type { Ours } from "../study";
 import { grouped, matching, numberOf, shown, valueOf, words } from "./model";
 
-/** Our figures of a measure, a line a group; without any, why there are none. */
+/** Our figures of a measure, one line a group; if there are none, the reason. */
 export function ours(points: readonly SweepPoint[], measure: Measure): Ours[] {
   switch (measure.kind) {
     case "count":

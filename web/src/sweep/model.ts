@@ -1,16 +1,16 @@
-// Points of a sweep by what they are and what they measured.
+// Points of a sweep by their parameters and their figures.
 import type { Condition, Point, SweepPoint } from "../shapes";
 
 export type Value = number | string;
 
-/** What no event measures but two figures say together. */
+/** Figures that no event measures, but that follow from two others. */
 const DERIVED: Record<string, (point: Point) => Value | undefined> = {
   "middleware/transport": ({ middleware, transport }) => (transport === "" ? middleware : `${middleware}/${transport}`),
   "many": (point) => Math.max(point.publishers, point.subscribers),
   "not_sent_percent": (point) =>
     point.due === undefined || point.due === 0 ? undefined : (100 * (point.due - point.sent)) / point.due,
   "publish_dds_percent": (point) => {
-    // Of the messages whose publishing side is known layer by layer, if there are any.
+    // The messages whose publishing side is known layer by layer, if there are any.
     const told = point.layers.find(({ layers }) =>
       layers.some(({ layer, includes }) => layer === "publish_dds" && includes === undefined),
     );
@@ -27,7 +27,10 @@ function greatest(values: readonly number[]): number | undefined {
   return values.length === 0 ? undefined : Math.max(...values);
 }
 
-/** A figure by its path in the point (`latency_us.median`), else the parameter of that name; absent is not measured. */
+/**
+ * A figure by its path in the point (`latency_us.median`), else the parameter of that name; absent if it was not
+ * measured.
+ */
 export function valueOf(point: SweepPoint, path: string): Value | undefined {
   const figures = point.figures;
   if (figures !== null) {
@@ -63,7 +66,10 @@ export function matching(points: readonly SweepPoint[], which: Record<string, Co
   return points.filter((point) => Object.entries(which).every(([path, condition]) => meets(point, path, condition)));
 }
 
-/** Points in groups that agree in some values, in the order of their first; what all points agree in names no group. */
+/**
+ * Points in groups that agree in some values, in the order of their first points; a value that all points share names
+ * no group.
+ */
 export function grouped<P extends SweepPoint>(
   points: readonly P[],
   by: readonly string[],
@@ -83,7 +89,7 @@ export function grouped<P extends SweepPoint>(
 /** A value as people write it. */
 export function shown(path: string, value: Value | undefined): string {
   if (value === undefined) return `no ${words(path)}`;
-  // A bare number says nothing of what it is of.
+  // A bare number does not show what it counts.
   if (typeof value === "string") return /^[\d.]+$/.test(value) ? `${words(path)} ${value}` : value;
   if (path === "size_bytes") return size(value);
   if (path === "rate_hz") return `${value} Hz`;
@@ -125,11 +131,11 @@ function size(bytes: number): string {
   return `${bytes} B`;
 }
 
-/** What a point is, whatever a sweep calls it. */
+/** The identity of a point, independent of the names in a sweep. */
 const IDENTITIES = ["middleware/transport", "topology", "many", "size_bytes", "rate_hz"];
 
 /**
- * What tells points apart: identities and parameters with more than one value, each of which the others do not say already. A parameter
+ * What distinguishes points: identities and parameters with more than one value that do not follow from the others. A parameter
  * that follows from the identities is left out, as is an identity that follows from a parameter that is left.
  */
 export function dimensions(points: readonly SweepPoint[], parameters: readonly string[]): string[] {

@@ -1,4 +1,4 @@
-// An arrangement of a sweep's points: a legend of its colours, and a panel for each combination of the rest.
+// Arranges a sweep's points: a legend of the colours, and a panel for each combination of the other dimensions.
 import type { SweepPoint } from "../shapes";
 import { h } from "../dom";
 import { tuples, type Arrangement } from "./columns";
@@ -7,15 +7,15 @@ import { swatches } from "./swatches";
 
 /** More panels than these would bury the rest of the page; the table has every point. */
 const MOST_PANELS = 24;
-/** So many places are told apart on half the width of the page. */
+/** Half the width of the page has room for this many distinct places. */
 const FEW = 12;
 
-/** What colours stand for; without such a thing, all points have the same. */
+/** The dimension of the colours; without one, all points have the same colour. */
 export function coloursOf(points: readonly SweepPoint[], { colour }: Arrangement): (Value | undefined)[] {
   return colour === undefined ? [undefined] : valuesOf(points, colour);
 }
 
-/** The legend and the panels, each with its name: side by side where each has few places. */
+/** The legend and the panels, each with its name: side by side if each has few places. */
 export function panelsOf<P extends SweepPoint>(
   points: readonly P[],
   arrangement: Arrangement,

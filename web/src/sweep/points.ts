@@ -1,10 +1,10 @@
-// Every point as a row, and those that could not run with their reasons.
+// Every point as a row, and the points that could not run with their reasons.
 import type { Sweep, SweepPoint } from "../shapes";
 import { h, section } from "../dom";
 import { sortable, type SortColumn } from "../sortable";
 import { label, numberOf, valueOf, words } from "./model";
 
-/** What tells points apart and what they measured. */
+/** The columns that distinguish points, and their figures. */
 const FIGURES: { path: string; title: string; unit?: string; decimals?: number; scale?: number }[] = [
   { path: "due", title: "due" },
   { path: "sent", title: "sent" },
@@ -33,7 +33,7 @@ export function table({ points }: Sweep, dimensions: readonly string[]): HTMLEle
   const measured = points.filter(({ figures }) => figures !== null);
   if (measured.length === 0) return undefined;
   const columns: SortColumn<SweepPoint>[] = [
-    // The number of its folder; the rest of the name are the columns that follow.
+    // The number of its folder; the columns that follow contain the rest of the name.
     { title: "point", value: (point) => point.name.split("-")[0] },
     ...dimensions.map((path): SortColumn<SweepPoint> => ({
       title: words(path),
@@ -60,11 +60,11 @@ export function table({ points }: Sweep, dimensions: readonly string[]): HTMLEle
   );
 }
 
-/** Points that lack something, with what and why; absent where all are whole. */
+/** Points that lack something, with what and why; absent if all are complete. */
 export function lacking({ points }: Sweep): HTMLElement | undefined {
   const without = points.filter(({ figures, missing }) => figures === null || missing.length > 0);
   if (without.length === 0) return undefined;
-  // One reason is often that of many points.
+  // Many points often share one reason.
   const reasons = new Map<string, string[]>();
   for (const point of without) {
     const reason = point.missing.length === 0 ? "nothing was measured" : point.missing.join("; ");

@@ -1,4 +1,4 @@
-// What became of every message, from either end.
+// The fate of every message, seen from either end.
 import type { Point } from "../shapes";
 
 export interface Share {
@@ -7,7 +7,7 @@ export interface Share {
   messages: number;
 }
 
-/** What the subscriber saw. */
+/** The view of the subscriber. */
 export function received(point: Point): Share[] {
   const taken: Share[] =
     point.in_time === undefined || point.late === undefined
@@ -22,7 +22,7 @@ export function received(point: Point): Share[] {
   ];
 }
 
-/** What the publisher did of what was due; absent where nothing was due by the clock. */
+/** The publisher's sends compared with what was due; absent if nothing was due by the clock. */
 export function sent(point: Point): Share[] | undefined {
   if (point.due === undefined) return undefined;
   const late = point.sent_late ?? 0;

@@ -10,7 +10,7 @@ import { matching, shown, valueOf } from "./model";
 import { subscriberPanels } from "./subscribers";
 import { valuePanels } from "./values";
 
-/** The section; absent where the study has no figure. */
+/** The section; absent if the study has no figure. */
 export function studyFigures(figures: readonly Figure[], points: readonly SweepPoint[]): HTMLElement | undefined {
   if (figures.length === 0) return undefined;
   return section(
@@ -27,7 +27,7 @@ export function studyFigures(figures: readonly Figure[], points: readonly SweepP
 function drawn(figure: Figure, points: readonly SweepPoint[]): HTMLElement[] {
   const meant = matching(points, figure.where).filter(({ figures }) => figures !== null);
   const several = new Set(meant.map((point) => valueOf(point, "run"))).size > 1;
-  // A colour that only tells several runs apart says nothing of one.
+  // Colours that only distinguish several runs have no meaning in one run.
   const alone = figure.colour === "run" && !several;
   const panels = meant.length === 0 || alone ? [] : panelsOf(figure, meant, points, arranged(figure, several));
   if (panels.length === 0)

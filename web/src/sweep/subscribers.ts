@@ -9,7 +9,7 @@ import { chosen } from "./chosen";
 import { band, level, marksOf, reach, type PlacedMark } from "./marks";
 import { label } from "./model";
 
-/** The section, of which the reader chooses the point; absent where no topic has two subscriptions. */
+/** The section; the reader chooses the point. Absent if no topic has two subscriptions. */
 export function subscribers(points: readonly SweepPoint[]): HTMLElement | undefined {
   return chosen(
     "subscribers",
@@ -21,7 +21,7 @@ export function subscribers(points: readonly SweepPoint[]): HTMLElement | undefi
   );
 }
 
-/** A panel a point, with what was published. */
+/** A panel for each point, with the published values. */
 export function subscriberPanels(points: readonly SweepPoint[], published: readonly Mark[]): HTMLElement[] {
   return shared(points).map((point) => {
     const marks = marksOf(published, [point], points, "latency_us.mean", 1);
@@ -63,7 +63,7 @@ function subscriptionPlot({ subscribing }: Point, marks: readonly PlacedMark[]):
   ];
   const published = reach(marks);
   const high = Math.max(most, ...published);
-  // What was published may be far from ours; stairs would not show then on an axis from zero.
+  // Published values may be far from ours; on an axis from zero, stairs would then be invisible.
   const logarithmic = high > 5 * most && least > 0;
   const range = logarithmic
     ? ([Math.min(least, ...published) * 0.8, high * 1.2] as const)

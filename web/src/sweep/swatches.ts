@@ -1,4 +1,4 @@
-// What colours stand for.
+// The meaning of the colours.
 import { h, s } from "../dom";
 
 /** A legend of runs' colours. */

@@ -1,4 +1,5 @@
-// Single figures of points as symbols: a shape a figure, a colour a value, a panel for each combination of the others.
+// Single figures of points as symbols: a shape for each figure, a colour for each value, a panel for each combination
+// of the others.
 import { scaleLinear, scaleLog } from "d3-scale";
 import { symbol, symbolCircle, symbolSquare, symbolTriangle, type SymbolType } from "d3-shape";
 import { logTicks, yAxis } from "../axis";
@@ -11,7 +12,7 @@ import { bands, hollow, marksIn, marksOf, reach, type PlacedMark } from "./marks
 import { label, numberOf, words, type Value } from "./model";
 import { coloursOf, panelsOf } from "./panels";
 
-/** What is drawn of each point. */
+/** What to draw of each point. */
 export interface Drawn {
   figures: readonly string[];
   unit: string;
@@ -22,7 +23,10 @@ const SHAPES: readonly SymbolType[] = [symbolCircle, symbolTriangle, symbolSquar
 /** A range of more than this is drawn on a logarithmic axis. */
 const LOGARITHMIC = 20;
 
-/** The panels, all on one axis. Points without any of the figures have no place; bounds may be multiples of figures of `all` points. */
+/**
+ * The panels, all on one axis. Points without any of the figures have no place; bounds may be multiples of figures of
+ * `all` points.
+ */
 export function valuePanels(
   points: readonly SweepPoint[],
   drawn: Drawn,

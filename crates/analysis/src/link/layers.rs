@@ -41,7 +41,8 @@ pub(crate) fn layers(seen: &Seen, matched: &Matched, messages: &Messages) -> (Ro
             take_client_library_ns: take_client,
         });
     }
-    let text = "borders between layers that seem to lie before the one above, or after the message was taken; their part is in the next";
+    let text = "borders between layers that seem to lie before the one above, or after the message was taken; their \
+                part is in the next";
     let note =
         (out_of_order > 0).then(|| Note { name: "layers-out-of-order".into(), count: out_of_order, text: text.into() });
     (rows, note)

@@ -89,9 +89,17 @@ pub(super) fn lost(
                     (false, Some(first)) => first,
                     (false, None) => {
                         let name = |e: Row<Endpoint>| &seen.nodes[seen.endpoints[e].node].name;
-                        notes.push(Note { name: "never-taken".into(), count: mine.len() as u64, text: format!(
-                            "messages on {} from {} that {} never took: whether the two ever matched is not known, so none counts as lost",
-                            seen.topics.names[seen.topic_of(*subscription)], name(*publisher), name(*subscription)) });
+                        notes.push(Note {
+                            name: "never-taken".into(),
+                            count: mine.len() as u64,
+                            text: format!(
+                                "messages on {} from {} that {} never took: whether the two ever matched is not known, \
+                                 so none counts as lost",
+                                seen.topics.names[seen.topic_of(*subscription)],
+                                name(*publisher),
+                                name(*subscription)
+                            ),
+                        });
                         ends.unknown += not_taken();
                         continue;
                     }

@@ -6,7 +6,7 @@
 //! connection stays unlinked.
 
 use crate::observe::ros1::{Incoming, Outgoing, Ports, Received, Ros1, Source, Subscription};
-use crate::observe::{PublicationSeen, Seen, TakeSeen, Topic, INTERNAL};
+use crate::observe::{PublicationSeen, Seen, TakeSeen, Topic, UnlinkedOfRos1, INTERNAL};
 use crate::Options;
 use std::collections::{HashMap, HashSet};
 use tacho_tables::row::Row;
@@ -40,6 +40,11 @@ pub(crate) struct Loss {
 }
 
 impl Found {
+    /// Counts what could not be linked.
+    pub fn unlinked(&self) -> UnlinkedOfRos1 {
+        UnlinkedOfRos1 { requests: self.requests, latched: self.latched.len() as u64, alike: self.alike }
+    }
+
     /// When what a take got was handed to its connection; absent where it came over none that was recorded.
     pub fn written_ns(&self, take: Row<TakeSeen>) -> Option<i64> {
         self.written.binary_search_by_key(&take, |of| of.0).ok().map(|place| self.written[place].1)

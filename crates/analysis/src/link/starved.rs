@@ -20,8 +20,9 @@ pub(crate) fn note(messages: &Rows<Message>, workload: Option<&Workload>) -> Opt
     let load = workload
         .map_or_else(String::new, |w| format!("; {:.1} MB/s were to be carried", offered_bytes_per_s(w) / MEGABYTE));
     let text = format!(
-        "subscriptions took none of the messages that were sent to them, though they were matched: the middleware dropped them, or \
-         overwrote them, or still had them when the run ended{load}");
+        "subscriptions took none of the messages that were sent to them, though they were matched: the middleware \
+         dropped them, or overwrote them, or still had them when the run ended{load}"
+    );
     (starved > 0).then(|| Note { name: "nothing-arrived".into(), count: starved, text })
 }
 

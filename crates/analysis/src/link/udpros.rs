@@ -37,11 +37,13 @@ pub(crate) fn note(
     let sizes: Vec<u64> = messages.iter().filter_map(size_of_lost).collect();
     let largest = *sizes.iter().max()?;
     let text = format!(
-        "messages were lost that UDPROS sends in bursts larger than a receiving socket of {} KiB, which is what roscpp gets where nobody set another: it \
-         sends each datagram once, and one that finds no room loses the message. Messages of {largest} B take `sysctl -w net.core.rmem_default={}` \
-         before the nodes start, which holds two, or transport tcpros",
+        "messages were lost that UDPROS sends in bursts larger than a receiving socket of {} KiB, which is what roscpp \
+         gets where nobody set another: it sends each datagram once, and one that finds no room loses the message. \
+         Messages of {largest} B take `sysctl -w net.core.rmem_default={}` before the nodes start, which holds two, or \
+         transport tcpros",
         DEFAULT_BUFFER / 1024,
-        2 * burst(largest));
+        2 * burst(largest)
+    );
     Some(Note { name: "udpros-bursts".into(), count: sizes.len() as u64, text })
 }
 

@@ -11,7 +11,7 @@ mod taking;
 use crate::observe::actions::{self, Actions};
 use crate::observe::cpu::CpuClock;
 use crate::observe::dds::{is_below_rmw, Context};
-use crate::observe::handles::{Handles, NOBODY};
+use crate::observe::handles::Handles;
 use crate::observe::preemption::Scheduler;
 use crate::observe::ros1::{self, Ros1};
 use crate::observe::services::{Place, Services};
@@ -297,7 +297,7 @@ impl Collector {
             Payload::NodePublish { publisher, publisher_id, sequence, size_bytes } => {
                 self.seen.ours[process] = true;
                 let id = Some((publisher_id, sequence));
-                let publication = self.publish(process, stream, Depth::Node, publisher, NOBODY, now);
+                let publication = self.publish(process, stream, Depth::Node, publisher, Handle::NONE, now);
                 let due = self.handles[process].due.remove(&publisher).filter(|due| due.0 == sequence);
                 let row = &mut self.seen.publications[publication];
                 row.id = id;
@@ -322,7 +322,7 @@ impl Collector {
             }
             // Its one argument may be the publisher: it tells no more than that the call went this deep.
             Payload::RmwPublishOfUnknownRelease { .. } if self.threads[stream].publishing.is_some() => {
-                self.rmw_publish(process, stream, NOBODY, NOBODY, 0, now);
+                self.rmw_publish(process, stream, Handle::NONE, Handle::NONE, 0, now);
             }
 
             Payload::RmwPublishCalled { message, .. } => {

@@ -1,7 +1,6 @@
 //! Callback groups of rclcpp: of those in a mutually exclusive one, one runs at a time. Our recorder tells of each
 //! member what group it is of; CARET tells members, groups and executors apart, in any order.
 
-use crate::observe::handles::NOBODY;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tacho_events::{Handle, Payload, Texts};
 use tacho_tables::row::Row;
@@ -144,7 +143,7 @@ impl ToldByHandle {
                     MULTI_THREADED => groups.multi.insert((process, executor)),
                     _ => groups.multi.remove(&(process, executor)),
                 };
-                if collector != NOBODY {
+                if collector != Handle::NONE {
                     groups.executor_of_collector.insert((process, collector), executor);
                 }
             }

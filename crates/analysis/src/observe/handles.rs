@@ -12,9 +12,6 @@ use tacho_tables::row::{self, Row};
 use tacho_tables::rows::Rows;
 use tacho_tables::{Callback, CallbackKind, Endpoint, EndpointKind, Node, Process};
 
-/// The null pointer.
-pub(crate) const NOBODY: Handle = Handle(0);
-
 /// What the handles of one process stand for at present.
 #[derive(Default)]
 pub(crate) struct Handles {
@@ -56,6 +53,7 @@ pub(crate) struct Handles {
 
 #[derive(Default, Clone, Copy)]
 struct Timer {
+    armed_ns: Option<i64>,
     period_ns: Option<i64>,
     node: Option<Row<Node>>,
     callback: Option<Row<Callback>>,
@@ -173,7 +171,8 @@ impl Handles {
             }
             Payload::RclTimerInit { timer, period_ns } => {
                 self.groups.renew(timer);
-                self.timers.insert(timer, Timer { period_ns: Some(period_ns), ..Timer::default() });
+                self.timers
+                    .insert(timer, Timer { armed_ns: Some(now), period_ns: Some(period_ns), ..Timer::default() });
             }
             Payload::RclcppTimerCallbackAdded { timer, callback: address } => {
                 let callback = self.unowned_callback(seen, process, address);
@@ -278,7 +277,7 @@ impl Handles {
 /// A handle begins a new life, or ends its old one where nothing is known of the new.
 fn renew(lives: &mut HashMap<Handle, Row<Endpoint>>, handle: Handle, new: Option<Row<Endpoint>>) {
     match new {
-        Some(new) if handle != NOBODY => drop(lives.insert(handle, new)),
+        Some(new) if handle != Handle::NONE => drop(lives.insert(handle, new)),
         _ => drop(lives.remove(&handle)),
     }
 }
@@ -296,6 +295,7 @@ fn own_by_timer(seen: &mut Seen, timer: &Timer) {
     row.kind = CallbackKind::Timer;
     row.node = timer.node.or(row.node);
     row.period_ns = timer.period_ns.or(row.period_ns);
+    seen.armed.extend(timer.armed_ns.map(|armed| (callback, armed)));
 }
 
 /// `/` and `talker` make `/talker`, `/a/b` and `c` make `/a/b/c`.

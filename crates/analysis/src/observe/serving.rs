@@ -151,8 +151,8 @@ pub(crate) fn note(seen: &Seen, ended: &Ended, options: &Options) -> Option<Note
     }
     let nodes = named(since.iter().map(|(node, ns)| format!("{node} {:.1} s", *ns as f64 / 1e9)), NAMED);
     let text = format!(
-        "nodes whose executors ended before their processes, by so long: {nodes}. What was sent to them from then on is \
-         neither lost nor late: they were shut down, or no longer spin"
+        "nodes whose executors ended before their processes, by so long: {nodes}. What was sent to them from then on \
+         is neither lost nor late: they were shut down, or no longer spin"
     );
     (!since.is_empty()).then(|| Note { name: "executor-ended".into(), count: since.len() as u64, text })
 }

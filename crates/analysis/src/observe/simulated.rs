@@ -25,8 +25,9 @@ pub(crate) fn note(seen: &Seen) -> Option<Note> {
         name: "simulated-time".into(),
         count: nodes.len() as u64,
         text: format!(
-            "nodes that subscribe to {CLOCK_TOPIC}, as those with use_sim_time do: {shown}. All times here are real time; their timers may follow \
-             simulated time, whose speed the events do not tell, so lints that compare with a timer's period leave them out and no chain runs over {CLOCK_TOPIC}"
+            "nodes that subscribe to {CLOCK_TOPIC}, as those with use_sim_time do: {shown}. All times here are real \
+             time; their timers may follow simulated time, whose speed the events do not tell, so lints that compare \
+             with a timer's period leave them out and no chain runs over {CLOCK_TOPIC}"
         ),
     })
 }

@@ -75,6 +75,9 @@ fn lost_events(seen: &Seen, instances: u64) -> Option<Note> {
     let executions = seen.executions.iter().filter(|e| e.end_ns.is_some_and(|end| seen.lacks(e.start_ns, end))).count();
     let times = seen.gaps.len() as u64;
     let text = format!(
-        "stretches of time in which events were lost (gaps in run.json): counts there are too low; left out are {executions} callback times and {instances} instances of chains that reach into them, and losses of messages sent in them; lost is not told");
+        "stretches of time in which events were lost (gaps in run.json): counts there are too low; left out are \
+         {executions} callback times and {instances} instances of chains that reach into them, and losses of messages \
+         sent in them; lost is not told"
+    );
     (times > 0).then(|| Note { name: "lost-events".into(), count: times, text })
 }

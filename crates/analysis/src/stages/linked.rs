@@ -46,7 +46,7 @@ impl Linked {
         let mut messages = messages(&seen, &matched, &ended, &options, workload);
         let (layers, layer_notes) = layers(&seen, &matched, &messages);
         let endpoints = endpoints(&seen, &matched, &messages, &options);
-        notes.add(Place::Recording, seen.notes(&matched.ros1));
+        notes.add(Place::Recording, seen.notes(&matched.ros1.unlinked()));
         notes.add(Place::Links, std::mem::take(&mut matched.notes));
         notes.add(Place::Messages, std::mem::take(&mut messages.notes));
         notes.add(Place::Layers, layer_notes);

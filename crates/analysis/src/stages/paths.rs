@@ -61,8 +61,10 @@ fn without_callbacks(seen: &Seen) -> Vec<Row<Process>> {
 fn no_callbacks(seen: &Seen, process: Row<Process>) -> Note {
     let process = &seen.processes[process];
     let text = format!(
-        "process {} ({}) shows no callback events, as rclpy by itself does not: callback times, chains and their parts, and queueing \
-         cannot be had; topics, publishers, subscriptions, rates, and latency from publish call to take can",
-        process.pid, process.executable);
+        "process {} ({}) shows no callback events, as rclpy by itself does not: callback times, chains and their \
+         parts, and queueing cannot be had; topics, publishers, subscriptions, rates, and latency from publish call to \
+         take can",
+        process.pid, process.executable
+    );
     Note { name: "no-callback-events".into(), count: 1, text }
 }

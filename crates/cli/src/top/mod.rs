@@ -19,7 +19,7 @@ use tacho_figures::live::LiveWindow;
 use tacho_printing::Lines;
 use tacho_tables::summary::{CallbackFigures, ChainFigures, TopicFigures};
 
-/// What is asked of the files between two drawings.
+/// The requests to the thread that reads the files, between two drawings.
 const READ_EVERY: Duration = Duration::from_millis(250);
 
 pub fn run(options: Top) -> Outcome {
@@ -56,7 +56,7 @@ fn once(
     let full = options.window.as_nanos() as i64;
     let mut news = (0, Instant::now());
     loop {
-        // Asked before reading, so that what was written until the end is read, too.
+        // Asked before reading, so that the reader also sees what is written until the end.
         let ended = source.ended();
         window.read().map_err(anyhow::Error::from)?;
         let facts = window.facts();
@@ -119,7 +119,7 @@ fn live(
             if !screen.paused() {
                 figures = (window.summary(), window.facts());
             }
-            // A large system takes long to analyse: then at most a quarter of a CPU goes into it.
+            // The analysis of a large system takes long: it then uses at most a quarter of a CPU.
             due = begun + options.interval.max(begun.elapsed() * 4);
         }
         screen.draw(&figures.0, &figures.1, source)?;

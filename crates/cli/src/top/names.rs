@@ -1,4 +1,4 @@
-//! Long names in a narrow column, of which no two look the same.
+//! Shortens long names for a narrow column, so that no two look the same.
 
 use std::collections::HashMap;
 use tacho_report::shorten;
@@ -12,7 +12,7 @@ pub struct Named<'a> {
 }
 
 impl Named<'_> {
-    /// In at most `width` characters.
+    /// Shortens the name to at most `width` characters.
     fn shortened(&self, width: usize) -> String {
         let Named { name, kept } = *self;
         let length = name.chars().count();
@@ -27,11 +27,11 @@ impl Named<'_> {
     }
 }
 
-/// Characters that a part of a name is worth showing in.
+/// A part of a name is shown only if it has this many characters.
 const LEAST_BEFORE: usize = 4;
 
-/// Each name in at most `width` characters. One that is too long loses its middle, or what is before its function; of
-/// those that would then look the same, all but what differs is left out; and what even so looks the same is numbered.
+/// Shortens each name to at most `width` characters. A name that is too long loses its middle, or what is before its
+/// function. Names that would then look the same show only what differs. Names that still look the same get numbers.
 pub fn fitted(of: &[Named<'_>], width: usize) -> Vec<String> {
     let names: Vec<&str> = of.iter().map(|named| named.name).collect();
     let names = names.as_slice();
@@ -52,7 +52,7 @@ pub fn fitted(of: &[Named<'_>], width: usize) -> Vec<String> {
     shown
 }
 
-/// Rows of different names that look the same, in groups.
+/// Groups the rows of different names that look the same.
 fn alike(names: &[&str], shown: &[String]) -> Vec<Vec<usize>> {
     let mut groups: HashMap<&str, Vec<usize>> = HashMap::new();
     (0..names.len()).for_each(|row| groups.entry(&shown[row]).or_default().push(row));
@@ -60,7 +60,8 @@ fn alike(names: &[&str], shown: &[String]) -> Vec<Vec<usize>> {
     groups.into_values().filter(differ).collect()
 }
 
-/// How many characters all names begin with, and end with behind those; both up to whole words, parts of a path.
+/// How many characters all names share at the beginning, and how many at the end after those. Both count whole words,
+/// the parts of a path.
 fn common(names: &[&str]) -> (usize, usize) {
     let letters: Vec<Vec<char>> = names.iter().map(|name| name.chars().collect()).collect();
     let shortest = letters.iter().map(Vec::len).min().unwrap_or(0);
@@ -74,7 +75,7 @@ fn common(names: &[&str]) -> (usize, usize) {
     (head, tail)
 }
 
-/// A name by what differs, between as much of its beginning and end as there is room for.
+/// Shows what differs in a name, between as much of its beginning and end as fits.
 fn differing(name: &str, head: usize, tail: usize, width: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
     let own: String = letters[head..letters.len() - tail].iter().collect();
@@ -107,7 +108,7 @@ mod tests {
         super::fitted(&names.iter().map(|name| Named { name, kept: 0 }).collect::<Vec<_>>(), width)
     }
 
-    /// Dozens of paths between the same two ends, that differ in the middle of a name too long for any terminal.
+    /// Dozens of paths lead between the same two ends and differ in the middle of a name too long for any terminal.
     #[test]
     fn dozens_of_long_names_that_differ_somewhere_are_told_apart() {
         let ends = (
@@ -136,7 +137,8 @@ mod tests {
     fn names_that_have_room_are_whole_and_others_lose_their_middle() {
         assert_eq!(fitted(&["/points", "/image"], 8), ["/points", "/image"]);
         assert_eq!(fitted(&["/points_filtered", "/image"], 9), ["/poi…ered", "/image"]);
-        assert_eq!(fitted(&["/points_filtered", "/points_filtered"], 9), ["/poi…ered", "/poi…ered"], "the same name");
+        let same = fitted(&["/points_filtered", "/points_filtered"], 9);
+        assert_eq!(same, ["/poi…ered", "/poi…ered"], "the same name");
     }
 
     #[test]
@@ -157,7 +159,7 @@ mod tests {
 
     #[test]
     fn what_looks_the_same_however_it_is_cut_is_numbered() {
-        // They differ at both ends of what is too long.
+        // They differ at both ends of the part that is too long.
         let names = ["aXbbbbbbbbbbbbbbbbbbbbbbXc", "aXbbbbbbbbbbbbbYbbbbbbbbXc", "aXbbbbbbZbbbbbbbbbbbbbbbXc"];
         let shown = fitted(&names, 9);
         assert!(shown[0] != shown[1] && shown[1] != shown[2] && shown[0] != shown[2], "{shown:?}");

@@ -1,4 +1,4 @@
-//! What is shown, as rows of text with a number to sort by: topics, callbacks, chains of a window's figures.
+//! Topics, callbacks and chains of a window's figures, as rows of text with a number to sort by.
 
 use tacho_printing::visible;
 use tacho_tables::summary::{ChainFigures, Distribution, Summary};
@@ -23,7 +23,7 @@ impl Kind {
         }
     }
 
-    /// Headings, with the unit; the first is the name.
+    /// Headings with their units; the first is the name.
     pub fn headings(self) -> &'static [&'static str] {
         match self {
             Kind::Topics => &["topic", "rate Hz", "median us", "p99 us", "max us", "sent", "received", "lost"],
@@ -54,7 +54,7 @@ impl Kind {
     }
 }
 
-/// A row: a name, and a value a column behind it; a value that was not measured is absent.
+/// A row: a name, and one value a column behind it. A value that was not measured is absent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     pub name: String,
@@ -118,7 +118,7 @@ fn all(kind: Kind, summary: &Summary, window_s: f64) -> Vec<Row> {
         }
         Kind::Chains => {
             let row = |chain: &ChainFigures| Row {
-                // In front: a narrow terminal cuts off the end.
+                // In front, because a narrow terminal cuts off the end.
                 name: format!("{}{}", mark(chain), distinct(chain, &summary.chains)),
                 kept: 0,
                 values: vec![
@@ -138,7 +138,7 @@ fn all(kind: Kind, summary: &Summary, window_s: f64) -> Vec<Row> {
     }
 }
 
-/// Of the critical chain, and of one that rests on a guess.
+/// The mark of the critical chain, and of one that rests on a guess.
 fn mark(chain: &ChainFigures) -> String {
     let guess = if chain.guessed_at.is_empty() { "" } else { GUESSED };
     format!("{}{guess}", if chain.critical { CRITICAL } else { "" })
@@ -149,7 +149,7 @@ fn part(chain: &ChainFigures, of: fn(Parts<f64>) -> Option<f64>) -> Option<f64> 
     of(chain.parts.as_ref()?.map(|times| times.mean))
 }
 
-/// The name of a chain; where several paths have it, with the topics of this one.
+/// The name of a chain. If several paths have it, the topics of this one follow.
 fn distinct(chain: &ChainFigures, chains: &[ChainFigures]) -> String {
     if chains.iter().filter(|other| other.name == chain.name).count() == 1 {
         return chain.name.clone();
@@ -158,8 +158,8 @@ fn distinct(chain: &ChainFigures, chains: &[ChainFigures]) -> String {
     format!("{} by {}", chain.name, topics.join(" "))
 }
 
-/// Rows whose name holds `filter`, whatever its case, ordered by a column: greatest first, or least first; what has no
-/// value last.
+/// Rows whose name holds `filter`, in upper or lower case, ordered by a column: greatest first, or least first. Rows
+/// without a value come last.
 pub fn arrange(mut rows: Vec<Row>, filter: &str, column: usize, ascending: bool) -> Vec<Row> {
     let filter = filter.to_lowercase();
     rows.retain(|row| row.name.to_lowercase().contains(&filter));
@@ -179,7 +179,7 @@ pub fn arrange(mut rows: Vec<Row>, filter: &str, column: usize, ascending: bool)
     rows
 }
 
-/// A value as it is shown: four figures, nothing where it was not measured.
+/// Formats a value with four digits; empty if it was not measured.
 pub fn shown(value: Option<f64>) -> String {
     match value {
         None => String::new(),

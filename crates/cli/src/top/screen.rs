@@ -18,14 +18,14 @@ use tacho_figures::live::LiveFacts;
 use tacho_printing::visible;
 use tacho_tables::summary::Summary;
 
-/// What the user asks of whoever draws.
+/// What a key asks of the loop that draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
     Nothing,
     ToEnd,
 }
 
-/// The terminal while it is ours.
+/// The terminal while `tacho top` draws on it.
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     view: View,
@@ -47,9 +47,10 @@ impl Screen {
         self.view.draw_on(&mut self.terminal, summary, facts, &visible(&format!("{}, {state}", source.title())))
     }
 
-    /// Waits for keys, so long at most. A terminal that has gone asks to end: crossterm would read from it for ever.
+    /// Waits for keys, for at most this time. If the terminal is gone, it asks to end, because crossterm would read
+    /// from it for ever.
     pub fn wait(&mut self, limit: Duration) -> io::Result<Asked> {
-        // The second time there is nothing left of what was read before.
+        // The second call has nothing left of what the first one read.
         for limit in [Duration::ZERO, limit] {
             if has_gone(limit) {
                 return Ok(Asked::ToEnd);
@@ -61,7 +62,7 @@ impl Screen {
         Ok(Asked::Nothing)
     }
 
-    /// What the next key asks, if there is one.
+    /// What the next key asks for, if there is one.
     fn next_key(&mut self) -> io::Result<Option<Asked>> {
         while event::poll(Duration::ZERO)? {
             if let Event::Key(key) = event::read()? {
@@ -72,17 +73,17 @@ impl Screen {
     }
 }
 
-/// Waits so long at most for a key, a signal, or the terminal's end; whether that has come.
+/// Waits at most this time for a key, a signal, or the terminal's end. Returns whether one has come.
 fn has_gone(limit: Duration) -> bool {
     let mut terminal = libc::pollfd { fd: libc::STDOUT_FILENO, events: libc::POLLIN, revents: 0 };
-    // SAFETY: one descriptor, and its structure lives as long as the call.
+    // SAFETY: there is one descriptor, and its structure lives as long as the call.
     let polled = unsafe { libc::poll(&mut terminal, 1, limit.as_millis() as libc::c_int) };
     polled > 0 && terminal.revents & (libc::POLLHUP | libc::POLLERR | libc::POLLNVAL) != 0
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // Both are for the user's shell; there is nobody left to tell should they fail.
+        // Both restore the terminal for the user's shell; nobody is left to report a failure to.
         let _ = disable_raw_mode();
         let _ = io::stdout().execute(LeaveAlternateScreen);
     }
@@ -91,10 +92,10 @@ impl Drop for Screen {
 /// What is looked at, and how.
 struct View {
     kind: Kind,
-    /// Column and direction by kind.
+    /// Column and direction for each kind.
     order: [(usize, bool); 3],
     filter: String,
-    /// Whether keys go into the filter.
+    /// Whether keys edit the filter.
     searching: bool,
     paused: bool,
     table: TableState,
@@ -252,15 +253,15 @@ impl View {
     }
 }
 
-/// Characters that a name has at least.
+/// Least number of characters of a name.
 const NAME: u16 = 24;
 
-/// Characters of a column of numbers, with the mark of the one that it is sorted by.
+/// Characters of a column of numbers, with the mark of the column that the rows are sorted by.
 fn width(heading: &str) -> u16 {
     heading.len().max(8) as u16 + 2
 }
 
-/// The columns that there is room for: the name, the one that it is sorted by, and of the others those that come first.
+/// The columns that fit: the name, the one that the rows are sorted by, and the first ones of the others.
 fn columns(kind: Kind, sorted: usize, room: u16) -> Vec<usize> {
     // Between two columns there is a blank.
     let takes = |column: usize| width(kind.headings()[column]) + 1;

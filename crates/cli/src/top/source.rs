@@ -1,4 +1,4 @@
-//! What `tacho top` looks at: a run that is being recorded, or programs that it attaches to itself.
+//! Where `tacho top` reads from: a run that is being recorded, or programs that it attaches to itself.
 
 use crate::exit::Failure;
 use crate::options::Top;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tacho_events::RunDirectory;
 use tacho_recording::{attach, ring};
 
-/// A run directory that grows.
+/// A run directory to which a recording still writes.
 pub struct Source {
     run: RunDirectory,
     title: String,
@@ -20,12 +20,13 @@ pub struct Source {
 struct Attached {
     stop: Arc<AtomicBool>,
     recording: JoinHandle<Result<(), attach::Error>>,
-    /// Its folder is removed with it.
+    /// Dropping it removes the folder.
     _folder: tempfile::TempDir,
 }
 
 impl Source {
-    /// The run of the command line, or a new one for the processes that are attached to, which lasts as long as this.
+    /// Opens the run of the command line, or makes a new one for the processes to attach to, which lasts as long as
+    /// this value.
     pub fn open(options: &Top) -> Result<Source, Failure> {
         if let Some(path) = &options.run {
             return Ok(Source { run: runs::open(path)?, title: path.display().to_string(), attached: None });
@@ -36,7 +37,7 @@ impl Source {
         let (begun, has_begun) = std::sync::mpsc::channel();
         let recording = std::thread::Builder::new().name("tacho-attach".into()).spawn({
             let (run, stop, pids) = (run.clone(), stop.clone(), options.attach.clone());
-            // What lies behind the window is let go of.
+            // Forget what lies before the window.
             let span = (2 * options.window).max(Duration::from_secs(10));
             let ring = Some(ring::Wanted { span, after: Duration::ZERO, most_saves: 0, watch: None });
             let wanted = attach::Wanted { ring, ..attach::Wanted::default() };
@@ -50,7 +51,7 @@ impl Source {
         };
         match has_begun.recv() {
             Ok(()) => Ok(source),
-            // It ended before it had begun: its error says why.
+            // It ended before it began: its error gives the reason.
             Err(_) => source.close().and(Err(Failure::Usage("the processes have ended".into()))),
         }
     }
@@ -67,7 +68,7 @@ impl Source {
     pub fn ended(&self) -> bool {
         match &self.attached {
             Some(attached) => attached.recording.is_finished(),
-            // A run is written as cut short while it goes on.
+            // While it goes on, a run is written as if it were cut short.
             None => self.run.info().is_ok_and(|info| !info.cut_short),
         }
     }

@@ -1,4 +1,4 @@
-//! The clocks of event files: what their ticks are in time.
+//! Makes the clocks of event files, which convert their ticks into time.
 
 use super::files::Files;
 use super::{Chunk, Error, ProcessFacts, Reader};
@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 impl Reader {
-    /// One clock a boot and counter, from all readings there are. A file whose ticks cannot be told is left out.
+    /// Makes one clock for each boot and counter, from all their readings. A file is left out if its ticks cannot be
+    /// converted.
     pub(super) fn set_clocks(&mut self, clock_sync: Option<&Path>) -> Result<(), Error> {
         type Counter = (TickSource, String);
         let counter = |process: &ProcessFacts| -> Counter {
@@ -66,13 +67,12 @@ impl Reader {
                 Some(clock) => clock,
                 None => {
                     self.problems.add("no-clock", &process.file, 32, || {
-                        "one reading of the clock only, none in clock.sync: the time of its events cannot be told"
-                            .into()
+                        "one reading of the clock only, none in clock.sync: the times of its events are unknown".into()
                     });
                     for stream in self.streams.iter_mut().filter(|s| s.process as usize == process_index) {
                         stream.chunks.clear();
                     }
-                    // No event of this file is read, so this clock is asked nothing.
+                    // No event of this file is read, so nobody uses this clock.
                     Clock::new(TickSource::Monotonic, &[], None).unwrap_or_else(|| unreachable!("needs no reading"))
                 }
             });
@@ -81,7 +81,7 @@ impl Reader {
     }
 }
 
-/// Readings of the clocks that a stream carries.
+/// Reads the clock readings in a stream.
 fn clock_syncs(files: &mut Files, file: usize, chunks: &[Chunk], problems: &mut Problems) -> Vec<Sync> {
     let (mut found, mut bytes) = (Vec::new(), Vec::new());
     for chunk in chunks {
@@ -91,9 +91,9 @@ fn clock_syncs(files: &mut Files, file: usize, chunks: &[Chunk], problems: &mut 
     found
 }
 
-/// Ticks a second of this machine's counter, where the events are of its present boot.
+/// Ticks a second of this machine's counter, if the events are of its current boot.
 fn frequency_here((source, boot_id): &(TickSource, String)) -> Option<f64> {
-    // As its one reading says; what relates it better is for who reads the events to use.
+    // Its one reading determines it; the reader of the events may relate it better.
     if *source == TickSource::Board {
         return Some(1e9);
     }

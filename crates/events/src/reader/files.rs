@@ -1,8 +1,8 @@
-//! Event files, read at offsets into buffers.
+//! Reads event files at offsets into buffers.
 //!
-//! They are not mapped: a file that another process cuts ends the reader of a mapping by SIGBUS, and a disk that fails
-//! does, too. Here both are short reads, which are named. A large system has more processes than a program may have
-//! files open, so that only some are.
+//! It does not map them: SIGBUS would end the reader if another process cuts a mapped file, or if a disk fails. Here
+//! both are short reads, which it reports. A large system has more processes than a program may have open files, so
+//! only some files are open at a time.
 
 use crate::holes;
 use crate::problem::Problems;
@@ -12,27 +12,27 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Files that are open at once.
+/// Most files that are open at once.
 const MOST_OPEN: usize = 256;
 
 #[derive(Default)]
 pub(super) struct Files {
     files: Vec<EventFile>,
-    /// Numbers of those that are open, and of them the next to be closed.
+    /// Numbers of the open files, and the position in this list of the next one to close.
     open: Vec<usize>,
     next_closed: usize,
 }
 
 struct EventFile {
     path: PathBuf,
-    /// Device and inode: a file that took its place is another one.
+    /// Device and inode, which differ if another file takes its place.
     identity: (u64, u64),
     length: u64,
     file: Option<File>,
 }
 
 impl Files {
-    /// Adds a file; gives its number.
+    /// Adds a file and returns its number.
     pub fn add(&mut self, path: &Path) -> io::Result<usize> {
         let file = regular::open(path)?;
         let metadata = file.metadata()?;
@@ -43,7 +43,7 @@ impl Files {
         Ok(number)
     }
 
-    /// Takes the last one away again.
+    /// Removes the last file again.
     pub fn remove_last(&mut self) {
         self.files.pop();
         self.open.retain(|number| *number < self.files.len());
@@ -57,13 +57,13 @@ impl Files {
         &self.files[number].path
     }
 
-    /// Bytes that it had when it was added.
+    /// Its length in bytes when it was added.
     pub fn length(&self, number: usize) -> u64 {
         self.files[number].length
     }
 
-    /// Fills `bytes` with `count` bytes from `at` on, or with fewer at the file's end. One that ends earlier than it
-    /// did, or cannot be read there, is named.
+    /// Fills `bytes` with `count` bytes from `at` on, or with fewer at the file's end. Reports a file that now ends
+    /// earlier, or cannot be read there.
     pub fn read(&mut self, number: usize, at: u64, count: usize, bytes: &mut Vec<u8>, problems: &mut Problems) {
         bytes.resize(count, 0);
         let read = self.file(number).and_then(|file| regular::read_at(file, bytes, at));
@@ -75,15 +75,18 @@ impl Files {
                 problems.add("unreadable", &of.path, at, || format!("{error}; events from here on are missing"))
             }
             Ok(found) if found < count && end < of.length => problems.add("cut-while-read", &of.path, end, || {
-                format!("ends here; expected {} bytes, as when reading began: events behind are missing", of.length)
+                format!(
+                    "ends here; expected {} bytes, as when reading began: the events after it are missing",
+                    of.length
+                )
             }),
             Ok(_) => {}
         }
     }
 
-    /// The first byte at or behind `from` that has storage; `None`: nothing follows.
+    /// The first byte from `from` on that has storage; `None` if nothing follows.
     pub fn next_data(&mut self, number: usize, from: u64) -> Option<u64> {
-        // Without an account of holes, byte by byte.
+        // If the file system does not report holes, it goes byte by byte.
         self.file(number).and_then(|file| holes::next_data(file, from)).unwrap_or(Some(from))
     }
 

@@ -1,4 +1,4 @@
-//! The threads of event files: which chunks each of them has.
+//! Finds the chunks of each thread of an event file.
 
 use super::{Chunk, Reader, Stream, Window};
 use crate::layout::{ChunkHeader, CHUNK_HEADER_SIZE, CHUNK_SIZE, HEADER_SIZE};
@@ -31,7 +31,7 @@ impl Reader {
             self.files.read(file, at, CHUNK_HEADER_SIZE, &mut head, &mut self.problems);
             number += 1;
             match ChunkHeader::read(&head) {
-                // What a ring let go of, or nobody wrote into, may be a hole: any length of it is stepped over at once.
+                // What a ring released, or nobody wrote into, may be a hole, which is skipped at once, however long.
                 Ok(None) => match self.files.next_data(file, at + CHUNK_SIZE as u64) {
                     Some(next) => number = number.max((next - HEADER_SIZE as u64) / CHUNK_SIZE as u64),
                     None => break,
@@ -44,7 +44,7 @@ impl Reader {
                     let known = open.get(&header.tid).copied().filter(|_| header.sequence != 0);
                     let expected = match known {
                         Some((_, last)) => last.wrapping_add(1),
-                        None if ring => header.sequence, // those before were let go of
+                        None if ring => header.sequence, // the ring released those before
                         None => 0,
                     };
                     if expected != header.sequence {
@@ -85,7 +85,7 @@ impl Reader {
         }
     }
 
-    /// A chunk that is still there may have been kept of already: each event is read once.
+    /// A chunk that still exists may also have kept events: each event is read once.
     pub(super) fn end_what_was_kept(&mut self) {
         let processes = self.processes.len();
         let mut first: HashMap<(u32, u32), u64> = HashMap::new();

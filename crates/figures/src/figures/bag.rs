@@ -50,16 +50,37 @@ impl Topic {
         let mut note =
             |name: &str, count: usize, text: String| notes.push(Note { name: name.into(), count: count as u64, text });
         let ages = of_same_clock(self.ages_ns).unwrap_or_else(|count| {
-            note("stamps-of-another-clock", count, format!("stamps on {topic} are more than a day from the log time: of simulated time, or of a clock that was not set; no age"));
+            note(
+                "stamps-of-another-clock",
+                count,
+                format!(
+                    "stamps on {topic} are more than a day from the log time: of simulated time, or of a clock that \
+                     was not set; no age"
+                ),
+            );
             Vec::new()
         });
         let ahead = ages.iter().filter(|age| **age < 0.0).count();
         if ahead > 0 {
-            note("stamp-after-log", ahead, format!("messages on {topic} with a stamp after their log time: the clocks of the two hosts are apart, or the stamp is of what is to come; ages are wrong by that"));
+            note(
+                "stamp-after-log",
+                ahead,
+                format!(
+                    "messages on {topic} with a stamp after their log time: the clocks of the two hosts are apart, or \
+                     the stamp is of what is to come; ages are wrong by that"
+                ),
+            );
         }
         let missing = self.missing.filter(|missing| *missing > 0);
         if let Some(missing) = missing {
-            note("bag-numbers-missing", missing as usize, format!("numbers that no message on {topic} has, among those that have one: lost before the recorder, or by it, if the numbers are the publisher's"));
+            note(
+                "bag-numbers-missing",
+                missing as usize,
+                format!(
+                    "numbers that no message on {topic} has, among those that have one: lost before the recorder, or \
+                     by it, if the numbers are the publisher's"
+                ),
+            );
         }
         let median = Distribution::of(self.gaps_ns.clone()).map(|gaps| gaps.median);
         let sum: f64 = self.gaps_ns.iter().sum();
@@ -106,8 +127,8 @@ pub(crate) fn figures(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<BagT
         }
     }
     if found.values().any(|topic| topic.stamped > 0) {
-        let text = "ages are from a stamp by the clock of whoever stamped to the log time by the recorder's: wrong by what the two are apart; \
-            a step of a wall clock is in gaps and ages";
+        let text = "ages are from a stamp by the clock of whoever stamped to the log time by the recorder's: wrong by \
+                    what the two are apart; a step of a wall clock is in gaps and ages";
         notes.push(Note { name: "bag-clocks".into(), count: 1, text: text.into() });
     }
     found.into_iter().map(|(names, topic)| topic.figures(names, notes)).collect()

@@ -170,8 +170,10 @@ fn starved(
     Some(Case {
         subject: facts.callback(callback),
         evidence: format!(
-            "{count} of {all} times it waited {STARVED_PERIODS} periods of {} or more, while the thread that then ran it was in others for four fifths of it or more; the longest {}{by}{because}",
-            time(period), time(longest)
+            "{count} of {all} times it waited {STARVED_PERIODS} periods of {} or more, while the thread that then ran \
+             it was in others for four fifths of it or more; the longest {}{by}{because}",
+            time(period),
+            time(longest)
         ),
         cost: format!("it started up to {} after it was ready", time(longest)),
         next,
@@ -199,14 +201,23 @@ pub const TIMER_DRIFT: Lint = Lint {
             (off.abs() > DRIFT).then(|| Case {
                 subject: facts.callback(callback),
                 evidence: format!(
-                    "{free} starts that no other callback of its thread held up move by {} a period of {} ({:+.1} %)",
-                    time(moved.abs() as i64), time(period), 100.0 * off
+                    "{free} starts that no other callback of its thread held up move by {} a period of {} \
+                     ({:+.1} %)",
+                    time(moved.abs() as i64),
+                    time(period),
+                    100.0 * off
                 ),
                 cost: {
                     let an_hour = 3.6e12 / (period as f64 + moved) - 3.6e12 / period as f64;
-                    format!("{:.1} activations an hour too {}", an_hour.abs(), if an_hour < 0.0 { "few" } else { "many" })
+                    format!(
+                        "{:.1} activations an hour too {}",
+                        an_hour.abs(),
+                        if an_hour < 0.0 { "few" } else { "many" }
+                    )
                 },
-                next: "what its thread does meanwhile (tacho record --scheduler tells when it had no CPU); where it sleeps for a period after its work, a timer of the executor".into(),
+                next: "what its thread does meanwhile (tacho record --scheduler tells when it had no CPU); where \
+                           it sleeps for a period after its work, a timer of the executor"
+                    .into(),
                 weight: off.abs(),
             })
         };

@@ -68,8 +68,8 @@ pub(super) fn executors(facts: &Facts<'_>) -> Vec<Executor> {
     found
 }
 
-/// Threads of rclpy's pools never wait, so analysis does not know them as one executor; those that ran the same callback
-/// are.
+/// Joins the threads of an rclpy pool into one executor. They never wait, so analysis takes them for several executors;
+/// threads that ran the same callback belong together.
 fn joined(found: Vec<Executor>) -> Vec<Executor> {
     let mut joined: Vec<Executor> = Vec::new();
     let mut of_callback: HashMap<Row<Callback>, usize> = HashMap::new();
@@ -135,16 +135,27 @@ fn bottleneck(facts: &Facts<'_>, executor: &Executor, waits: &HashMap<Thread, (i
     let (beside, beside_itself, union_ns) = at_once(&executor.ran, facts.window.1);
     let is_full = busy as f64 >= FULL * (window * threads as i64) as f64;
     let (of, next) = match threads {
-        1 if is_full => (String::new(), format!("{first} in an executor, with its thread, or a process of its own: on one thread a callback group changes nothing")),
+        1 if is_full => (
+            String::new(),
+            format!(
+                "{first} in an executor, with its thread, or a process of its own: on one thread a callback group \
+                 changes nothing"
+            ),
+        ),
         1 => return None,
         // A thread for each callback, and none that runs beside itself: nobody waits for a thread.
         _ if is_full && (most.len() > threads || !beside_itself.is_empty()) => {
-            let next = format!("more threads than {threads}, where CPUs are free; or {first} in an executor or a process of its own");
+            let next = format!(
+                "more threads than {threads}, where CPUs are free; or {first} in an executor or a process of its own"
+            );
             (format!(" of {threads} threads together"), next)
         }
         _ if beside.is_empty() && union_ns as f64 >= FULL * window as f64 => (
             format!(" on {threads} threads, never two at once"),
-            format!("{first} in a callback group of its own: callbacks of one mutually exclusive group, as all are by default, run in turn on any number of threads"),
+            format!(
+                "{first} in a callback group of its own: callbacks of one mutually exclusive group, as all are by \
+                 default, run in turn on any number of threads"
+            ),
         ),
         _ => return None,
     };
@@ -160,10 +171,20 @@ fn bottleneck(facts: &Facts<'_>, executor: &Executor, waits: &HashMap<Thread, (i
     let (sum, count) = of_threads.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
     Some(Case {
         subject: subject(facts, executor),
-        evidence: format!("{:.0} % of {}{of} inside {} callbacks: {}{because}", share(busy), time(window), most.len(), names.join(", ")),
+        evidence: format!(
+            "{:.0} % of {}{of} inside {} callbacks: {}{because}",
+            share(busy),
+            time(window),
+            most.len(),
+            names.join(", ")
+        ),
         cost: match count {
             0 => format!("{} are left for whatever else comes to it", time(time_of - busy)),
-            _ => format!("messages wait {} for their callback on the average, from their arrival or, where that is not recorded, publish call", time(sum / count)),
+            _ => format!(
+                "messages wait {} for their callback on the average, from their arrival or, where that is not \
+                 recorded, publish call",
+                time(sum / count)
+            ),
         },
         next,
         weight: busy as f64,
@@ -225,11 +246,14 @@ pub const SPINNING: Lint = Lint {
                     Some(ns) => format!("on a CPU for {} of {} outside of callbacks", time(ns), time(span_ns)),
                     None => format!(
                         "of {} it was in waits for {} and in callbacks for {}, and in neither for the rest",
-                        time(span_ns), time(waiting_ns), time(thread.executing_ns)
+                        time(span_ns),
+                        time(waiting_ns),
+                        time(thread.executing_ns)
                     ),
                 },
-                next: "spin() in place of spin_some() in a loop; where rclcpp's multi-threaded executor has messages for a callback group that is busy: \
-                       shorter callbacks in that group, a reentrant group, or an executor of its own"
+                next: "spin() in place of spin_some() in a loop; where rclcpp's multi-threaded executor has messages \
+                       for a callback group that is busy: shorter callbacks in that group, a reentrant group, or an \
+                       executor of its own"
                     .into(),
                 weight: hz,
             })

@@ -65,8 +65,12 @@ impl Facts<'_> {
         }
         if !known {
             return self.others().map(|much| Doubt {
-                evidence: format!("; CPU time is not recorded, and {much}: how much of this time was work is not known"),
-                next: "the same with less beside it, or with --cpu-time or --scheduler on, which tell its work from what it was kept for".into(),
+                evidence: format!(
+                    "; CPU time is not recorded, and {much}: how much of this time was work is not known"
+                ),
+                next: "the same with less beside it, or with --cpu-time or --scheduler on, which tell its work from \
+                       what it was kept for"
+                    .into(),
             });
         }
         if off as f64 <= MOST * wall as f64 {
@@ -83,10 +87,14 @@ impl Facts<'_> {
         let meanwhile = self.others().map_or(String::new(), |much| format!("; {much}"));
         Some(match (runnable, blocked) {
             (0, 0) => Doubt {
-                evidence: format!("{part}: whether its thread was kept from its CPU or slept cannot be told without scheduler events{meanwhile}"),
-                next: "--scheduler on tells whether the thread was kept from its CPU (then a CPU of its own, SCHED_FIFO, or less beside it) or slept \
-                       in the callback (then what it waits for, moved out of it)"
-                    .into(),
+                evidence: format!(
+                    "{part}: whether its thread was kept from its CPU or slept cannot be told without scheduler \
+                     events{meanwhile}"
+                ),
+                next: "--scheduler on tells whether the thread was kept from its CPU (then a CPU of its own, \
+                       SCHED_FIFO, or less beside it) or slept in the callback (then what it waits for, moved out of \
+                       it)"
+                .into(),
             },
             (runnable, blocked) if runnable >= blocked => Doubt {
                 evidence: format!("{part}: its thread was kept from its CPU{meanwhile}"),
@@ -94,7 +102,8 @@ impl Facts<'_> {
             },
             _ => Doubt {
                 evidence: format!("{part}: its thread slept or was blocked in the callback"),
-                next: "what it waits for inside the callback (a lock, a device, a reply, a sleep), moved out of it".into(),
+                next: "what it waits for inside the callback (a lock, a device, a reply, a sleep), moved out of it"
+                    .into(),
             },
         })
     }

@@ -47,12 +47,22 @@ pub const NOT_ACTIVE: Lint = Lint {
             let published = tables.publications.iter().filter(|p| p.publish_ns >= left && of_node(p.publisher)).count();
             Some(Case {
                 subject: name.clone(),
-                evidence: format!("{state} in the end, not active for the last {}; active for {} of {}", time(end - left), time(in_active), time(end - began)),
+                evidence: format!(
+                    "{state} in the end, not active for the last {}; active for {} of {}",
+                    time(end - left),
+                    time(in_active),
+                    time(end - began)
+                ),
                 cost: match chains.is_empty() {
                     true => format!("it published {published} messages in that time"),
-                    false => format!("chains through it have no instance that began in that time: {}", named(chains, NAMED)),
+                    false => {
+                        format!("chains through it have no instance that began in that time: {}", named(chains, NAMED))
+                    }
                 },
-                next: format!("ros2 lifecycle get {name}, and ros2 lifecycle set {name} activate (configure before); its log says why a transition failed"),
+                next: format!(
+                    "ros2 lifecycle get {name}, and ros2 lifecycle set {name} activate (configure before); its log \
+                     says why a transition failed"
+                ),
                 weight: (end - left) as f64,
             })
         };

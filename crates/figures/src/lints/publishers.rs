@@ -45,16 +45,26 @@ pub const BEHIND: Lint = Lint {
             let doubt = facts.doubt(publishing.of(publisher).iter(), "the callbacks that send");
             let (because, next) = match doubt {
                 Some(doubt) => (doubt.evidence, doubt.next),
-                None => (String::new(), "a lower rate, smaller messages, fewer reliable subscribers, or publishing from a thread of its own".into()),
+                None => (
+                    String::new(),
+                    "a lower rate, smaller messages, fewer reliable subscribers, or publishing from a thread of its own"
+                        .into(),
+                ),
             };
             Some(Case {
                 subject: format!("{node} {topic}"),
                 evidence: format!(
-                    "of {due} sends due every {} {skipped} were skipped and {late} a period or more late ({}); the latest {}{because}",
-                    time(period), percent(late + skipped, due), time(worst)
+                    "of {due} sends due every {} {skipped} were skipped and {late} a period or more late ({}); the \
+                     latest {}{because}",
+                    time(period),
+                    percent(late + skipped, due),
+                    time(worst)
                 ),
                 cost: match skipped {
-                    0 => format!("latencies begin at the publish call: up to {} of lateness are not in them", time(worst)),
+                    0 => format!(
+                        "latencies begin at the publish call: up to {} of lateness are not in them",
+                        time(worst)
+                    ),
                     _ => format!("{skipped} messages never existed: no figure of loss or latency has them"),
                 },
                 next,
@@ -114,7 +124,8 @@ fn large(facts: &Facts<'_>, publisher: Row<Endpoint>, size: u64) -> Option<Case>
     Some(Case {
         subject: format!("{node} {topic}"),
         evidence: format!(
-            "messages of up to {size} B, {how}{more}: {datagrams} datagrams, of which each can be lost; {lost} of {all} messages did not arrive ({})",
+            "messages of up to {size} B, {how}{more}: {datagrams} datagrams, of which each can be lost; {lost} of \
+             {all} messages did not arrive ({})",
             percent(lost, all)
         ),
         cost: match p99 {

@@ -38,14 +38,15 @@ fn too_short(facts: &Facts<'_>, subscription: Row<Endpoint>, received: Received<
     Some(Case {
         subject: format!("{node} {topic}"),
         evidence: format!(
-            "{} of {all} messages ({}) went missing with {depth} or more behind them before the next take; the queue keeps {depth}",
+            "{} of {all} messages ({}) went missing with {depth} or more behind them before the next take; the queue \
+             keeps {depth}",
             overwritten.len(),
             percent(overwritten.len(), all)
         ),
         cost: format!("{} messages that {node} never saw", overwritten.len()),
         next: format!(
-            "a history depth of {} holds what came between two takes, if the callback keeps up with all of it (else it only waits: \
-             callback-exceeds-period); or take sooner (see starved-callback, single-threaded-bottleneck)",
+            "a history depth of {} holds what came between two takes, if the callback keeps up with all of it (else it \
+             only waits: callback-exceeds-period); or take sooner (see starved-callback, single-threaded-bottleneck)",
             most + 1
         ),
         weight: overwritten.len() as f64,
@@ -74,11 +75,16 @@ fn lossy(facts: &Facts<'_>, subscription: Row<Endpoint>, received: Received<'_>)
     let (node, topic) = facts.endpoint(subscription);
     (lost > 0).then(|| Case {
         subject: format!("{node} {topic}"),
-        evidence: format!("{lost} of {all} messages ({}) were lost and not overwritten in the queue", percent(lost, all)),
+        evidence: format!(
+            "{lost} of {all} messages ({}) were lost and not overwritten in the queue",
+            percent(lost, all)
+        ),
         cost: format!("{lost} messages that nothing sends again"),
         next: match facts.workload.is_some_and(udpros::carries) {
             true => "transport tcpros; or a larger socket buffer (net.core.rmem_default), smaller messages".into(),
-            false => "reliability: reliable; or larger socket buffers (net.core.rmem_max), smaller messages, another transport".into(),
+            false => "reliability: reliable; or larger socket buffers (net.core.rmem_max), smaller messages, another \
+                      transport"
+                .into(),
         },
         weight: lost as f64,
     })
@@ -122,9 +128,14 @@ pub const NEVER_RECEIVED: Lint = Lint {
             let ((from, topic), (to, _)) = (facts.endpoint(publisher), facts.endpoint(subscription));
             Case {
                 subject: format!("{from} to {to} {topic}"),
-                evidence: format!("{sent} messages sent between its creation and the last event of its process, none taken"),
+                evidence: format!(
+                    "{sent} messages sent between its creation and the last event of its process, none taken"
+                ),
                 cost: "nothing counts as lost, since whether the two ever matched is not known".into(),
-                next: format!("compare QoS and types of both ends, which events do not tell (ROS 2: ros2 topic info --verbose {topic})"),
+                next: format!(
+                    "compare QoS and types of both ends, which events do not tell (ROS 2: ros2 topic info --verbose \
+                     {topic})"
+                ),
                 weight: sent as f64,
             }
         };

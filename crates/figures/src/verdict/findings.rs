@@ -49,7 +49,7 @@ fn culprit(lint: &str, case: &FindingCase, callbacks: &[CallbackFigures]) -> Opt
         node: Some((*node).into()),
         topic: topic.map(str::to_owned),
         text: format!("{lint}: {}: {}.", case.subject, case.evidence),
-        next: format!("Try: {}.", case.next),
+        next: sentence(&case.next),
         ..Culprit::default()
     };
     if lint == "callback-exceeds-period" {
@@ -67,6 +67,12 @@ fn culprit(lint: &str, case: &FindingCase, callbacks: &[CallbackFigures]) -> Opt
         }
     }
     Some(made)
+}
+
+/// `Begins with a capital, and ends with a full stop.`
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
 fn is_of(callback: &CallbackFigures, node: &str, topic: Option<&str>, subject: &str) -> bool {

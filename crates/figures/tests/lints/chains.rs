@@ -109,6 +109,9 @@ fn paths_of_one_name_are_one_case_told_as_the_worst() {
     tables.instances.push(tacho_tables::Instance { chain: 2, end_to_end_ns: worse, ..instance });
     let found = cases_of(&tables, None, "deadline-missed");
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].evidence, "1 of 1 instances took longer than 14 ns; the longest 22 ns (on the worst of 2 such paths, of 3 with this name)");
+    assert_eq!(
+        found[0].evidence,
+        "1 of 1 instances took longer than 14 ns; the longest 22 ns (on the worst of 2 such paths, of 3 with this name)"
+    );
     assert_eq!(found[0].cost, "up to 8 ns too late");
 }

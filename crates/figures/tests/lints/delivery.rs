@@ -32,7 +32,9 @@ fn queue_too_short() {
 fn lossy_best_effort() {
     let system = |qos: &str| {
         workload(&format!(
-        "nodes:\n  sensor: {{publishes: {{/points: {{size: 64 B, rate: 10 Hz, reliability: {qos}}}}}}}\n  filter: {{subscribes: {{/points: {{reliability: {qos}}}}}}}\n"))
+            "nodes:\n  sensor: {{publishes: {{/points: {{size: 64 B, rate: 10 Hz, reliability: {qos}}}}}}}\n\
+             \x20 filter: {{subscribes: {{/points: {{reliability: {qos}}}}}}}\n"
+        ))
     };
     let lost = take(send(send(take(send(sensor_and(10), 100), 110, 100, 5), 200), 300), 310, 300, 5);
     let best_effort = system("best_effort");
@@ -62,7 +64,10 @@ fn never_received() {
 fn large_message_over_udp() {
     let system = |transport: &str| {
         workload(&format!(
-        "middleware: {{fastdds: {transport}}}\nnodes:\n  sensor: {{publishes: {{/points: {{size: 1 MiB, rate: 10 Hz}}}}}}\n  filter: {{subscribes: [/points]}}\n"))
+            "middleware: {{fastdds: {transport}}}\nnodes:\n\
+             \x20 sensor: {{publishes: {{/points: {{size: 1 MiB, rate: 10 Hz}}}}}}\n\
+             \x20 filter: {{subscribes: [/points]}}\n"
+        ))
     };
     let sized = |bytes: u64| {
         let b = sensor_and(10)
@@ -88,15 +93,21 @@ fn large_message_over_udp() {
         [],
         "it fits a datagram"
     );
-    let ros1 = workload("middleware: {ros1: udpros}\nnodes:\n  sensor: {publishes: {/points: {size: 1 MiB, rate: 10 Hz, reliability: best_effort}}}\n\
-        \x20 filter: {subscribes: {/points: {reliability: best_effort}}}\n");
+    let ros1 = workload(
+        "middleware: {ros1: udpros}\nnodes:\n\
+         \x20 sensor: {publishes: {/points: {size: 1 MiB, rate: 10 Hz, reliability: best_effort}}}\n\
+         \x20 filter: {subscribes: {/points: {reliability: best_effort}}}\n",
+    );
     let found = cases_of(&tables_of(&sized(1 << 20), Some(&ros1)), Some(&ros1), "large-message-over-udp");
     // 2^20 / 1492: UDPROS fills datagrams of 1500 B, 8 of them its own.
     assert!(found[0].evidence.contains("703 datagrams"), "{}", found[0].evidence);
     let shm = system("shm");
     assert_eq!(cases_of(&tables_of(&sized(1 << 20), Some(&shm)), Some(&shm), "large-message-over-udp"), []);
     // A workload that names no transport goes over what its middleware took, as the run says.
-    let left = workload("middleware: any\nnodes:\n  sensor: {publishes: {/points: {size: 1 MiB, rate: 10 Hz}}}\n  filter: {subscribes: [/points]}\n");
+    let left = workload(
+        "middleware: any\nnodes:\n  sensor: {publishes: {/points: {size: 1 MiB, rate: 10 Hz}}}\n\
+         \x20 filter: {subscribes: [/points]}\n",
+    );
     let over = |transport: &str| {
         let default_transports = [("any".to_owned(), transport.to_owned())].into();
         let (tables, info) =

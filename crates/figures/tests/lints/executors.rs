@@ -209,5 +209,9 @@ fn a_full_thread_says_what_messages_waited_and_else_what_time_is_left() {
         b = b.at(at + 31).start_taking_from(OTHER, at).at(at + 75).end_taking_from(OTHER);
     }
     let found = cases(&b, "single-threaded-bottleneck");
-    assert_eq!(found[0].cost, "messages wait 30 ns for their callback on the average, from their arrival or, where that is not recorded, publish call");
+    assert_eq!(
+        found[0].cost,
+        "messages wait 30 ns for their callback on the average, from their arrival or, where that is not recorded, \
+         publish call"
+    );
 }

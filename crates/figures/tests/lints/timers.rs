@@ -46,7 +46,10 @@ fn a_timer_that_a_callback_holds_up_by_more_than_half_a_period_is_found_with_it(
     );
     assert!(found[0].cost.contains("70.1 ms late on the average"), "{}", found[0].cost);
     let next = &found[0].next;
-    assert!(next.starts_with("/control /map in a callback group of its own on a multi-threaded executor"), "{next}");
+    assert!(
+        next.starts_with("/control /map Listener::take in a callback group of its own on a multi-threaded executor"),
+        "{next}"
+    );
     assert!(next.contains("what both use then needs a lock"), "{next}");
     assert_eq!(cases(&held_up_by(45 * MS, 5), "late-timer"), [], "less than half a period");
     assert_eq!(cases(&held_up_by(70 * MS, 30), "late-timer"), [], "two of sixty are an accident");

@@ -1,4 +1,4 @@
-//! The kinds of traces beside those of the event file.
+//! Tests of the kinds of traces against those of the event file.
 
 use super::*;
 

@@ -2,10 +2,10 @@
 
 use super::{span, word, Bits, Length, Node, Sink};
 
-/// Bytes of an event up to a string or the end; more are walked.
+/// Most bytes of an event up to a string or the end; longer events are walked.
 const SEGMENT_MAX: u64 = 1 << 24;
 
-/// How an event is read whose fields stand at whole bytes.
+/// How to read an event whose fields begin and end at whole bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub segments: Box<[Segment]>,
@@ -20,7 +20,7 @@ pub(crate) struct Segment {
     pub loads: Vec<Load>,
     /// Texts of fixed length: offset, length, span.
     pub spans: Vec<(u32, u32, u8)>,
-    /// `None`: the event ends here.
+    /// `None` if the event ends here.
     pub text: Option<Sink>,
 }
 
@@ -31,12 +31,13 @@ pub(crate) struct Load {
     pub at: u32,
     pub word: u8,
     pub mask: u64,
-    /// The sign's bit; 0: there is none.
+    /// The sign's bit; 0 if there is no sign.
     pub sign: u64,
 }
 
 impl Plan {
-    /// `None`: the nodes must be walked. `absent` are words that the event does not have, and that are 0 then.
+    /// Makes a plan; `None` if the nodes must be walked. `absent` are words that the event does not have, which become
+    /// 0.
     pub fn new(nodes: &[Node], absent: &[u8]) -> Option<Plan> {
         let mut plan = Building { segments: Vec::new(), open: Segment::default(), process_name: None };
         plan.open.loads.extend(absent.iter().map(|word| Load { at: 0, word: *word, mask: 0, sign: 0 }));
@@ -128,7 +129,7 @@ impl Building {
     }
 }
 
-/// Size of what takes whole bytes wherever it stands.
+/// Returns the size of a node that takes whole bytes at any place.
 fn whole_bytes(node: &Node) -> Option<u64> {
     match node {
         _ if node.align() > 8 => None,
@@ -141,17 +142,17 @@ fn whole_bytes(node: &Node) -> Option<u64> {
     }
 }
 
-/// How an event's header is read.
+/// How to read an event's header.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Header {
-    /// There is none: one class of event, without time.
+    /// There is no header: one class of event, without time.
     None,
     /// LTTng's large header, little endian: id of 16 bits and time of 32, or 65535, id of 32 and time of 64.
     Large,
     /// LTTng's compact header, little endian: id of 5 bits and time of 27, or 31, id of 32 and time of 64.
     Compact,
-    /// By bytes: the first alternative that the tag, which is the id, falls into. Without a tag all events have the id
-    /// 0.
+    /// Reads by bytes: the tag, which is the id, selects the first alternative that contains it. Without a tag all
+    /// events have the id 0.
     Direct {
         tag: Option<Field>,
         alternatives: Vec<Alternative>,
@@ -162,10 +163,10 @@ pub(crate) enum Header {
 /// One form of the header.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Alternative {
-    /// Values of the tag that choose it.
+    /// Values of the tag that select it.
     pub first: u64,
     pub last: u64,
-    /// `None`: the tag is the id.
+    /// `None` if the tag is the id.
     pub id: Option<Field>,
     pub time: Option<Field>,
     pub bytes: usize,
@@ -181,7 +182,7 @@ pub(crate) struct Field {
 }
 
 impl Header {
-    /// Whether what follows it stands at whole bytes.
+    /// Whether the next field begins at a whole byte.
     pub fn is_of_bytes(&self) -> bool {
         !matches!(self, Header::None | Header::Walk(_))
     }
@@ -189,7 +190,7 @@ impl Header {
     pub fn new(node: Option<Node>) -> Header {
         match node {
             None => Header::None,
-            // One that may begin or end within a byte is walked.
+            // A field that may begin or end within a byte is walked.
             Some(node) => match direct(&node).filter(|_| node.align() == 8) {
                 Some((tag, alternatives)) => {
                     of_lttng(tag, &alternatives).unwrap_or(Header::Direct { tag, alternatives })
@@ -200,7 +201,7 @@ impl Header {
     }
 }
 
-/// One of the two headers that LTTng writes, which are read without looking at their description again.
+/// Recognises the two headers that LTTng writes, which are then read without their description.
 fn of_lttng(tag: Option<Field>, alternatives: &[Alternative]) -> Option<Header> {
     let field = |byte, shift, bits| Some(Field { byte, shift, bits, big: false });
     let form = |first, last, id, time, bytes| Alternative { first, last, id, time, bytes };

@@ -1,16 +1,16 @@
-//! Types into nodes, with the paths of tags and lengths resolved. CTF 1.8, section 7.3.2.
+//! Compiles types into nodes and resolves the paths of tags and lengths. CTF 1.8, section 7.3.2.
 
 use super::{choices, Bits, Length, Node, Sink};
 use crate::tsdl::{ByteOrder, Enumeration, Field, Integer, Type};
 use std::sync::Arc;
 
-/// Fields of one event class and all its scopes; more are refused, so that no metadata makes memory grow without bound.
+/// Most fields of one event class with all its scopes, so that no metadata makes memory grow without bound.
 const NODES_MAX: usize = 1 << 14;
 
-/// Where a field goes, by its name, type, and depth (1: directly in the scope).
+/// Chooses where a field goes, by its name, type, and depth (1: directly in the scope).
 pub(super) type Sinks<'a> = &'a dyn Fn(&str, &Type, usize) -> Sink;
 
-/// Compiles the scopes of one event class, in the order in which they stand in the packet.
+/// Compiles the scopes of one event class, in their order in the packet.
 #[derive(Clone)]
 pub(super) struct Compiler {
     big: bool,
@@ -22,7 +22,7 @@ pub(super) struct Compiler {
     open: Vec<Vec<Known>>,
 }
 
-/// A field that stands before.
+/// A field that precedes the current one.
 #[derive(Clone)]
 struct Known {
     name: Arc<str>,
@@ -41,7 +41,7 @@ impl Compiler {
         self.slots as usize
     }
 
-    /// Compiles a scope. On an error it is as if it had not been declared.
+    /// Compiles a scope. On an error the scope counts as not declared.
     pub fn scope(&mut self, name: &'static str, of: &Type, sinks: Sinks<'_>) -> Result<Node, String> {
         self.open.clear();
         let (node, known) = self.node(of, Sink::Nowhere, sinks, 0)?;
@@ -82,7 +82,7 @@ impl Compiler {
                 };
                 let names: Vec<Arc<str>> = of.options.iter().map(|o| o.name.clone()).collect();
                 let choices = choices(&labels, &names);
-                // Options stand in a scope of their own: one cannot see another.
+                // Options have a scope of their own: one cannot see another.
                 self.open.push(Vec::new());
                 let options = of.options.iter().map(|o| self.member(o, sinks, depth + 1)).collect::<Result<_, _>>()?;
                 self.open.pop();
@@ -131,7 +131,7 @@ impl Compiler {
         Bits { bits: of.bits, align: of.align, signed: of.signed, big, slot, sink }
     }
 
-    /// A field by its path: absolute, else the nearest before, outwards.
+    /// Finds a field by its path: absolute, else the nearest one before, from the inside outwards.
     fn find(&self, path: &str) -> Result<&Known, String> {
         for (scope, known) in &self.complete {
             if let Some(rest) = path.strip_prefix(scope).and_then(|rest| rest.strip_prefix('.')) {

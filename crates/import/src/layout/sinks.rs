@@ -1,4 +1,4 @@
-//! What becomes of each field, by its name and type.
+//! Chooses the destination of each field, by its name and type.
 
 use super::{span, word, Sink};
 use crate::kinds::{is_field, Kind, Shape};
@@ -78,14 +78,14 @@ pub(super) fn packet_context_sink(name: &str, of: &Type, depth: usize, clock: &C
     Sink::Word(place)
 }
 
-/// Keeps the clock of the first integer that is a value of one.
+/// Keeps the clock of the first integer that is mapped to one.
 fn note_clock(of: &Type, clock: &Cell<Option<u32>>) {
     if let Type::Integer(Integer { clock: named @ Some(_), .. }) = of {
         clock.set(clock.get().or(*named));
     }
 }
 
-/// The id and the time stand at any depth: LTTng's stand inside a variant.
+/// The id and the time may be at any depth: LTTng's are inside a variant.
 pub(super) fn event_header_sink(name: &str, of: &Type, _: usize, clock: &Cell<Option<u32>>) -> Sink {
     note_clock(of, clock);
     match (name, of) {
@@ -96,8 +96,7 @@ pub(super) fn event_header_sink(name: &str, of: &Type, _: usize, clock: &Cell<Op
     }
 }
 
-/// Contexts of LTTng: `vpid` and `vtid` are those of the process's own namespace, which is also what its handles belong
-/// to.
+/// Contexts of LTTng: `vpid` and `vtid` are ids in the process's own namespace, which its handles belong to as well.
 pub(super) fn event_context_sink(name: &str, of: &Type, depth: usize) -> Sink {
     match name.strip_prefix('_').unwrap_or(name) {
         _ if depth != 1 => Sink::Nowhere,

@@ -1,21 +1,21 @@
 //! Events of the usual form: LTTng's short header, then integers at fixed bytes, and no text. All but the first events
-//! of a ROS system are so; they are read at one look, without asking a [`Plan`](super::Plan) step by step.
+//! of a ROS system have this form. Each is read at once, without going through a [`Plan`](super::Plan) step by step.
 
 use super::plan::{Load, Plan};
 use super::{word, Header};
 use crate::kinds::{Kind, WORDS};
 
-/// Bytes that are looked at, from an event's first one on: as many as a [`Place`] reaches.
+/// Bytes that may be read from an event's first one on: as many as a [`Place`] reaches.
 pub(crate) const SEEN: usize = 264;
 
-/// How an event of the usual form is read.
+/// How to read an event of the usual form.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Usual {
     /// Number of its kind.
     pub kind: u16,
-    /// Bytes of it, with its header.
+    /// Its size in bytes, with its header.
     pub bytes: u16,
-    /// Whether `pid` stands in it; else the trace is of one process.
+    /// Whether the event contains `pid`; if not, the trace is of one process.
     pub has_pid: bool,
     pub pid: Place,
     pub tid: Place,
@@ -23,7 +23,7 @@ pub(crate) struct Usual {
     pub words: [Place; WORDS],
 }
 
-/// Where an integer stands, counted from the event's first byte, and its size.
+/// Place of an integer, counted from the event's first byte, and its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     at: u8,
@@ -44,7 +44,7 @@ const SIZES: [(u64, u64); 16] = {
 };
 
 impl Place {
-    /// Of what the event does not have, and what is 0 then.
+    /// The place of what the event does not have, which is 0.
     const ABSENT: Place = Place { at: 0, size: 0 };
 
     fn new(load: &Load, header: usize) -> Option<Place> {
@@ -62,7 +62,7 @@ impl Place {
 }
 
 impl Usual {
-    /// `None`: the events of number `id` and of this kind have another form.
+    /// Makes it; `None` if the events of number `id` and of this kind have another form.
     pub fn new(id: u64, kind: &Kind, header: &Header, plan: &Plan) -> Option<Usual> {
         let (header, extended) = match header {
             Header::Large => (6, 0xffff),

@@ -3,29 +3,29 @@
 use super::record::{read_up_to, Fields};
 use std::io::{self, BufReader, Read, Take};
 
-/// What stands before the compressed records.
+/// The fields before the compressed records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChunkHead {
     pub uncompressed_bytes: u64,
-    /// CRC-32 of what was compressed; 0: the writer made none.
+    /// CRC-32 of the uncompressed records; 0 if the writer computed none.
     pub crc: u32,
     pub compression: String,
     pub compressed_bytes: u64,
-    /// Its own length.
+    /// Length of these fields.
     pub bytes: u64,
 }
 
-/// Longer than the name of any compression.
+/// No name of a compression is longer.
 const NAME_MAX: u32 = 32;
 
 impl ChunkHead {
-    /// `None`: the bytes end, or there is no such head.
+    /// Reads them; `None` if the bytes end, or are no such fields.
     pub fn read(from: &mut impl Read) -> io::Result<Option<ChunkHead>> {
         let mut fixed = [0; 32];
         if read_up_to(from, &mut fixed)? < fixed.len() {
             return Ok(None);
         }
-        // Times of its first and last message, which the messages say as well.
+        // Times of its first and last message follow, which the messages contain as well.
         let mut fields = Fields(&fixed[16..]);
         let (Some(uncompressed_bytes), Some(crc), Some(name)) = (fields.u64(), fields.u32(), fields.u32()) else {
             return Ok(None);
@@ -49,10 +49,10 @@ impl ChunkHead {
     }
 }
 
-/// The records of a chunk, decompressed as they are read: memory holds none of them, whatever the chunk's size.
+/// Decompresses the records of a chunk while they are read, so that memory never holds all of them.
 pub(super) type Content<'a> = BufReader<Take<Checked<'a>>>;
 
-/// Bytes, and their checksum so far.
+/// Counts the bytes so far and computes their checksum.
 pub(super) struct Checked<'a> {
     bytes: Box<dyn Read + 'a>,
     crc: crc32fast::Hasher,
@@ -82,7 +82,7 @@ pub(super) fn open<'a>(head: &ChunkHead, compressed: impl Read + 'a) -> Result<C
     Ok(BufReader::new(checked.take(head.uncompressed_bytes)))
 }
 
-/// Whether what was read, to its end, is what the writer compressed.
+/// Compares the bytes, after they were read to their end, with length and checksum of the writer.
 pub(super) fn check(head: &ChunkHead, content: Content<'_>) -> Result<(), String> {
     let Checked { crc, count, .. } = content.into_inner().into_inner();
     if count != head.uncompressed_bytes {

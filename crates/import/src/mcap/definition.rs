@@ -1,12 +1,12 @@
-//! Whether messages of a type begin with a header: its definition, as MCAP files carry it.
+//! Finds out from a type's definition in an MCAP file whether its messages begin with a header.
 
 use super::record::Schema;
 
-/// Whether the first field is a `std_msgs/Header`; `None` where the definition is in no language that is read, or
-/// cannot be read.
+/// Whether the first field is a `std_msgs/Header`; `None` if the definition is in an unknown language, or cannot be
+/// read.
 pub(crate) fn begins_with_header(schema: &Schema) -> Option<bool> {
     match schema.encoding.as_str() {
-        // That of an empty message; or its writer had not found it.
+        // It defines an empty message, or its writer had not found the definition.
         _ if schema.text.trim().is_empty() => None,
         "ros2msg" | "ros1msg" => Some(first_field(&schema.text).is_some_and(is_header)),
         "ros2idl" => first_member(&schema.text, &schema.name).map(|of| of == "std_msgs::msg::Header"),
@@ -18,7 +18,7 @@ fn is_header(datatype: &str) -> bool {
     matches!(datatype, "std_msgs/Header" | "std_msgs/msg/Header" | "Header")
 }
 
-/// Type of the first field of a `.msg` file; definitions of other types follow it behind a line of `=`. `None`: it has
+/// Type of the first field of a `.msg` file; definitions of other types follow it after a line of `=`. `None` if it has
 /// no field.
 fn first_field(text: &str) -> Option<&str> {
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
@@ -30,7 +30,7 @@ fn first_field(text: &str) -> Option<&str> {
     })
 }
 
-/// Type of the first member of the struct `name` (`sensor_msgs/msg/Imu`), in the section of it.
+/// Type of the first member of the struct `name` (`sensor_msgs/msg/Imu`), in that struct's section.
 fn first_member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let of_name = |section: &&str| section.lines().next().is_some_and(|line| line.trim() == name);
     // Sections begin with a line of `=` and one `IDL: name`.
@@ -107,7 +107,7 @@ impl<'a> Iterator for Words<'a> {
     }
 }
 
-/// Where the string that `text` begins with ends, behind its quotation mark.
+/// Offset after the quotation mark that ends the string at the beginning of `text`.
 fn string_end(text: &str) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {

@@ -10,11 +10,11 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use tacho_events::bag::{BagMessage, BagTopic};
 
-/// No definition of a type is longer.
+/// Longest definition of a type that is accepted.
 const DEFINITION_MAX: u64 = 16 << 20;
 /// Bytes between two reports of the progress.
 const PROGRESS_EVERY_BYTES: u64 = 1 << 20;
-/// Bytes of a message that are looked at.
+/// How many bytes of a message are read for its stamp.
 const MESSAGE_START: usize = MessageHead::BYTES + stamp::BYTES;
 
 /// Reads one file that is in memory.
@@ -30,16 +30,16 @@ pub(crate) struct Reading<'a> {
     on_message: &'a mut dyn FnMut(BagMessage),
     topics: HashMap<(String, String), u32>,
     stretch: u32,
-    // Of the file that is being read:
+    // State of the current file:
     path: PathBuf,
     schemas: HashMap<u16, Schema>,
     channels: HashMap<u16, Known>,
-    /// Messages of a chunk that is not known to be whole yet, and channels that it brought.
+    /// Messages of a chunk that may still turn out damaged, and the channels that it contains.
     pending: Vec<Pending>,
     brought: Vec<u16>,
 }
 
-/// A channel, and what its messages are.
+/// A channel, and the type of its messages.
 struct Known {
     topic: BagTopic,
     encoding: String,
@@ -51,7 +51,7 @@ struct Pending {
     message: BagMessage,
 }
 
-/// What is wrong with a file, and at which offset.
+/// A fault of a file, with its offset.
 struct Fault {
     name: &'static str,
     at: u64,
@@ -86,7 +86,7 @@ impl<'a> Reading<'a> {
         if let Err(fault) = fault {
             self.say(fault);
         }
-        // A topic that was recorded and of which nothing came is a topic, too.
+        // A recorded topic without messages is a topic, too.
         let mut channels: Vec<u16> = self.channels.keys().copied().collect();
         channels.sort_unstable();
         for id in channels {
@@ -94,8 +94,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Schemas and channels as a finished file repeats them behind its data: there they are whole even where the chunk
-    /// that brought them is not.
+    /// Reads the schemas and channels that a finished file repeats after its data. They are whole there even if the
+    /// chunk that contained them is damaged.
     fn definitions(&mut self, source: &mut (impl Read + Seek), length: u64) -> io::Result<()> {
         let footer = MAGIC.len() as u64 + FOOTER_BYTES + Head::BYTES;
         let Some(at) = length.checked_sub(footer) else { return Ok(()) };
@@ -114,7 +114,7 @@ impl<'a> Reading<'a> {
         source.seek(SeekFrom::Start(start))?;
         let mut summary = source.take(at - start);
         while let Ok(Some(head)) = Head::read(&mut summary) {
-            // What is wrong here is no damage of the messages; what is missing then is told where it is needed.
+            // A fault here damages no message; if something is missing, the place that needs it reports that.
             if !head.is_known() || head.length > summary.limit() || self.define(head, &mut summary).is_err() {
                 break;
             }
@@ -161,7 +161,7 @@ impl<'a> Reading<'a> {
             };
             if !head.is_known() {
                 let text = format!(
-                    "a record of kind {:#04x}, which there is not; the {} bytes from there on are not read",
+                    "a record of the unknown kind {:#04x}; the {} bytes from there on are not read",
                     head.opcode,
                     length.saturating_sub(at)
                 );
@@ -195,8 +195,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Reads a record that is wholly there; `at` is its offset, or that of its chunk. One that makes no sense is said,
-    /// and stepped over.
+    /// Reads a record that is wholly there; `at` is its offset, or that of its chunk. A malformed record is reported
+    /// and skipped.
     fn record(&mut self, head: Head, source: &mut impl Read, at: u64) -> io::Result<()> {
         let wrong = match head.opcode {
             opcode::MESSAGE => self.message(head, source)?,
@@ -208,7 +208,7 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Takes a schema or channel in, and steps over any other record; gives what is wrong with it.
+    /// Stores a schema or channel and skips any other record; returns the fault that it finds.
     fn define(&mut self, head: Head, source: &mut impl Read) -> io::Result<Option<String>> {
         if !matches!(head.opcode, opcode::SCHEMA | opcode::CHANNEL) {
             return skip(&mut source.take(head.length)).map(|()| None);
@@ -228,7 +228,7 @@ impl<'a> Reading<'a> {
         Ok(whole.is_none().then(|| format!("a definition that does not fit its {} bytes", head.length)))
     }
 
-    /// Takes in a channel that is not known yet.
+    /// Stores a channel that is not known yet.
     fn add(&mut self, channel: Channel) {
         if self.channels.contains_key(&channel.id) {
             return;
@@ -242,7 +242,7 @@ impl<'a> Reading<'a> {
         self.channels.insert(channel.id, Known { topic, encoding: channel.encoding, number: None });
     }
 
-    /// Keeps a message until it is known that it is whole; gives what is wrong with it.
+    /// Keeps a message until its chunk is known to be whole; returns the fault that it finds.
     fn message(&mut self, head: Head, source: &mut impl Read) -> io::Result<Option<String>> {
         let mut record = source.take(head.length);
         let mut start = [0; MESSAGE_START];
@@ -276,8 +276,8 @@ impl<'a> Reading<'a> {
         Ok(None)
     }
 
-    /// Reads the records of a chunk. Of one whose checksum or compression is wrong none counts; one that the file ends
-    /// in counts up to there.
+    /// Reads the records of a chunk. If its checksum or compression is wrong, no record counts; if the file ends in it,
+    /// the records up to there count.
     fn chunk(&mut self, source: &mut impl Read, at: u64, cut: bool) -> Result<(), Fault> {
         self.brought.clear();
         let bad = |text: String| Fault {
@@ -317,7 +317,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Hands out what was kept.
+    /// Passes on the messages that were kept.
     fn commit(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
         for Pending { channel, message } in pending.drain(..) {
@@ -325,7 +325,7 @@ impl<'a> Reading<'a> {
             self.bag.count(message.log_ns);
             (self.on_message)(BagMessage { topic, ..message });
         }
-        // Its room is used again.
+        // The buffer is used again.
         self.pending = pending;
     }
 
@@ -343,7 +343,7 @@ impl<'a> Reading<'a> {
         known.number
     }
 
-    /// Notes damage: behind it another stretch begins.
+    /// Notes damage, after which another stretch of messages begins.
     fn say(&mut self, fault: Fault) {
         self.stretch += 1;
         self.bag.problems.add(fault.name, &self.path, fault.at, || fault.text);

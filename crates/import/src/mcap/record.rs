@@ -1,4 +1,4 @@
-//! Records of an MCAP file: an opcode, a length, and the fields that are needed of it. Bytes in, fields out; never
+//! Records of an MCAP file: an opcode, a length, and the fields that reading needs. Turns bytes into fields and never
 //! panics.
 
 use std::io::{self, Read};
@@ -16,22 +16,22 @@ pub(super) mod opcode {
     pub const MESSAGE: u8 = 0x05;
     pub const CHUNK: u8 = 0x06;
     pub const DATA_END: u8 = 0x0f;
-    /// The last one that the specification uses; those from 0x80 on are a writer's own.
+    /// The last kind that the specification uses; those from 0x80 on are a writer's own.
     pub const LAST: u8 = DATA_END;
 }
 
-/// What a record begins with.
+/// The head of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
     pub opcode: u8,
-    /// Bytes of what follows.
+    /// Length of the content in bytes.
     pub length: u64,
 }
 
 impl Head {
     pub const BYTES: u64 = 9;
 
-    /// The next record's; `None` at the end of all bytes, an error of kind `UnexpectedEof` inside it.
+    /// Reads the next head; `None` at the end of all bytes, an error of kind `UnexpectedEof` inside it.
     pub fn read(from: &mut impl Read) -> io::Result<Option<Head>> {
         let mut bytes = [0; Head::BYTES as usize];
         match read_up_to(from, &mut bytes)? {
@@ -41,7 +41,7 @@ impl Head {
         }
     }
 
-    /// Whether there is such a record at all.
+    /// Whether the specification has such a record.
     pub fn is_known(self) -> bool {
         self.opcode != 0 && (self.opcode <= opcode::LAST || self.opcode >= 0x80)
     }
@@ -61,8 +61,8 @@ pub(crate) fn read_up_to(from: &mut impl Read, into: &mut [u8]) -> io::Result<us
     Ok(done)
 }
 
-/// Fields of a record, one after the other; `None` where its bytes end. Numbers are little endian, texts have their
-/// length before them.
+/// The fields of a record, one after the other; `None` after its last byte. Numbers are little endian, and a length
+/// precedes each text.
 pub(super) struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -84,7 +84,7 @@ impl<'a> Fields<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// Bytes with their length before them.
+    /// Reads bytes after their length.
     pub fn bytes(&mut self) -> Option<&'a [u8]> {
         let length = self.u32()? as usize;
         let (found, rest) = self.0.split_at_checked(length)?;
@@ -92,7 +92,7 @@ impl<'a> Fields<'a> {
         Some(found)
     }
 
-    /// A text; what is no UTF-8 in it is replaced.
+    /// Reads a text; replaces what is no UTF-8 in it.
     pub fn text(&mut self) -> Option<String> {
         self.bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
     }
@@ -115,14 +115,14 @@ impl Schema {
     }
 }
 
-/// A topic, as one writer of the file writes it.
+/// A topic, as one writer of the file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Channel {
     pub id: u16,
-    /// 0: the writer gave no definition.
+    /// 0 if the writer gave no definition.
     pub schema: u16,
     pub topic: String,
-    /// How its messages are serialised: `cdr`, `ros1`, `json`, ...
+    /// Serialisation of its messages: `cdr`, `ros1`, `json`, ...
     pub encoding: String,
 }
 
@@ -133,11 +133,11 @@ impl Channel {
     }
 }
 
-/// What stands before the data of a message.
+/// The fields before the data of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MessageHead {
     pub channel: u16,
-    /// Its number; 0 where the writer gives none.
+    /// Its number; 0 if the writer gives none.
     pub sequence: u32,
     pub log_ns: u64,
     pub publish_ns: u64,

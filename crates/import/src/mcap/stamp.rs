@@ -1,17 +1,18 @@
-//! The stamp of a header, which is the first field of a serialised message.
+//! Reads the stamp of a header, which is the first field of a serialised message.
 
-/// Bytes of a message that are looked at.
+/// How many bytes of a message are read.
 pub(crate) const BYTES: usize = 12;
 
 const NS_PER_S: i64 = 1_000_000_000;
 
-/// The stamp, ns, of a message that begins with a `std_msgs/Header` and is serialised so; `None` for one of 0, which
-/// nobody set, one that is no time, and bytes that are none of this encoding.
+/// Returns the stamp, in ns, of a message that begins with a `std_msgs/Header` in this serialisation. `None` if the
+/// stamp is 0, which nobody set, is no valid time, or if the bytes have another encoding.
 pub(crate) fn of(encoding: &str, data: &[u8]) -> Option<i64> {
     let word = |at: usize| data.get(at..)?.first_chunk::<4>().copied();
     let (seconds, ns) = match encoding {
-        // Four bytes say how (DDSI-RTPS 2.5, 10.2; XTypes 1.3, 7.6.3.1.2), then `builtin_interfaces/Time`. Neither an
-        // alignment nor a length stands before the first field of plain CDR, version 1 or 2.
+        // Four bytes name the encoding (DDSI-RTPS 2.5, 10.2; XTypes 1.3, 7.6.3.1.2), then comes
+        // `builtin_interfaces/Time`. Neither padding nor a length precedes the first field of plain CDR, version 1 or
+        // 2.
         "cdr" => match word(0)? {
             [0, 0x00 | 0x06, ..] => (i32::from_be_bytes(word(4)?).into(), u32::from_be_bytes(word(8)?)),
             [0, 0x01 | 0x07, ..] => (i32::from_le_bytes(word(4)?).into(), u32::from_le_bytes(word(8)?)),

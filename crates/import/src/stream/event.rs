@@ -1,4 +1,4 @@
-//! One event, whatever its form.
+//! Reads one event of any form.
 
 use super::shared::Shared;
 use crate::decode::{body, head, Captured, Fault, Input};
@@ -7,15 +7,15 @@ use crate::layout::{word, EventClass, StreamLayout};
 use std::collections::VecDeque;
 use tacho_events::{Event, Payload, ProcessIndex, Text};
 
-/// What LTTng 2.13 writes for a null pointer, such as the symbol of a function that its program does not export.
+/// LTTng 2.13 writes this for a null pointer, such as the symbol of a function that its program does not export.
 const NO_TEXT: &[u8] = b"(null)";
 
-/// Most pairs that one link annotation may make: no node has as many topics.
+/// Most pairs that one link annotation may make; no node has as many topics.
 const PAIRS_MAX: usize = 1 << 16;
 
 pub(super) enum Damage {
     UnknownEvent(u64),
-    /// An event that takes no bits: there would be no end of them.
+    /// An event that takes no bits, of which a packet would hold infinitely many.
     NoSize,
     Decoding(Fault),
 }
@@ -24,7 +24,7 @@ pub(super) enum Damage {
 pub(super) struct Read<'a> {
     pub class: &'a EventClass,
     pub ticks: u64,
-    /// Bits at which its contexts begin and at which it ends.
+    /// Bit at which its contexts begin, and bit at which it ends.
     pub contexts: u64,
     pub end: u64,
 }
@@ -48,7 +48,7 @@ pub(super) fn event<'a>(
     Ok(Read { class, ticks, contexts: head.end, end })
 }
 
-/// A time of which only the low bits are written, at or after the one before. CTF 1.8, section 8.
+/// Completes a time of which only the low bits are written; it lies at or after the previous time. CTF 1.8, section 8.
 #[inline(always)]
 pub(super) fn time_of(before: u64, low: u64, bits: u32) -> u64 {
     if bits >= 64 {
@@ -63,7 +63,7 @@ pub(super) fn time_of(before: u64, low: u64, bits: u32) -> u64 {
     }
 }
 
-/// Writes the payload of an event; false for one that CARET repeats.
+/// Writes the payload of an event; false if it is a repetition by CARET.
 #[inline(always)]
 pub(super) fn understood(
     class: &EventClass,
@@ -87,8 +87,8 @@ pub(super) fn understood(
     }
     if class.initialises {
         if let Some(initialised) = &mut shared.initialised {
-            // All of its words: a subscription has two objects where it also takes messages within its process. An
-            // address whose entity is gone is given to another, which came to be later.
+            // All of its words count, because a subscription has two objects if it also takes messages within its
+            // process. An address whose entity is gone may go to another entity, which is created later.
             let mut said = (process, number, [0; WORDS]);
             said.2[..class.words].copy_from_slice(&words[..class.words]);
             if class.by_caret && initialised.contains(&said) {
@@ -103,7 +103,7 @@ pub(super) fn understood(
     payload(number, Listed { words: words.iter(), texts: texts.iter() }, into)
 }
 
-/// One record for each pair of the two arrays of handles that were read last.
+/// Makes one record for each pair of the two arrays of handles that were read last.
 pub(super) fn pairs(
     kind: &Kind,
     captured: &Captured,

@@ -1,4 +1,5 @@
-//! What a stream lacks: by the counters of its packets, by the index of its files, by bytes that are no packet.
+//! Finds what a stream lacks, by the counters of its packets, by the index of its files, and by bytes that are no
+//! packet.
 
 use super::{Shared, Stream, StreamFile};
 use crate::gap::{Cause, Gap};
@@ -10,7 +11,7 @@ use std::io;
 use std::path::Path;
 use tacho_events::Time;
 
-/// The packet that was read last, in this or the file before.
+/// The last packet that was read, in this or the previous file.
 #[derive(Clone, Copy)]
 pub(super) struct Before {
     pub end: Option<u64>,
@@ -21,39 +22,39 @@ pub(super) struct Before {
 }
 
 impl Before {
-    /// Whether a packet of this number and end was read up to here already.
+    /// Whether a packet of this number and end was read already.
     pub fn has(&self, sequence: Option<u64>, end: Option<u64>) -> bool {
         let no_later = |one: Option<u64>, other: Option<u64>| one.zip(other).is_some_and(|(one, other)| one <= other);
         no_later(sequence, self.sequence) && no_later(end, self.end)
     }
 
-    /// Whether it comes after a packet of this number.
+    /// Whether it follows a packet of this number.
     pub fn is_behind(&self, sequence: Option<u64>) -> bool {
         sequence.zip(self.sequence).is_some_and(|(sequence, own)| sequence < own)
     }
 }
 
-/// Bytes that were stepped over, since no packet begins there that can be read.
+/// Bytes that were skipped, because no readable packet begins there.
 #[derive(Clone, Copy)]
 pub(super) struct Unread {
-    /// What they may tell of lies after this.
+    /// Events in them lie after this time.
     from: Time,
-    /// Offset of the last of them that are known.
+    /// Offset of the last of them, as far as known.
     offset: u64,
     cause: Cause,
 }
 
-/// What an index tells of a file.
+/// What an index reports of a file.
 #[derive(Default)]
 struct Told {
     /// Packets that neither the file nor one before it holds: how many, the first and the last.
     lacking: Option<(u64, Indexed, Indexed)>,
-    /// Where the last packet ends that it tells of.
+    /// End of the last packet in the index.
     end: u64,
 }
 
 impl Stream {
-    /// Bytes at `offset` could not be read as a packet: what they tell of lies between the packet before and the next.
+    /// Notes that bytes at `offset` are no readable packet: their events lie between the packet before and the next.
     pub(super) fn step_over(&mut self, offset: u64, cause: Cause, trace: &Trace) {
         if self.next_is_again {
             return;
@@ -66,7 +67,7 @@ impl Stream {
         self.unread = Some(Unread { from, offset, cause });
     }
 
-    /// At the end of all: what was stepped over last may tell of all the time since.
+    /// At the end of the stream: the last skipped bytes may cover all of the remaining time.
     pub(super) fn end_unread(&mut self, shared: &mut Shared) {
         if let Some(Unread { from, cause, .. }) = self.unread.take() {
             let to = Time::from_monotonic_ns(i64::MAX);
@@ -74,8 +75,8 @@ impl Stream {
         }
     }
 
-    /// At the end of a file, which has `length` bytes that can be read: the packets that its index knows behind the
-    /// last one that was opened are not in the trace, unless a file had them that was read before.
+    /// At the end of a file, of which `length` bytes can be read: the index may know packets after the last one that
+    /// was opened. They are not in the trace, unless a previous file had them.
     pub(super) fn close_file(&mut self, length: u64, file: &StreamFile, trace: &Trace, shared: &mut Shared) {
         self.file = None;
         if matches!(file.bytes, Bytes::Held(_)) {
@@ -88,10 +89,10 @@ impl Stream {
                 return shared.problems.add("unreadable", &path, 0, || error.to_string());
             }
         };
-        // What was stepped over within these packets is lacking, or not needed.
+        // Bytes skipped within these packets are either lacking or not needed.
         self.unread = self.unread.filter(|unread| unread.offset >= told.end);
         let Some((count, first, last)) = told.lacking else { return };
-        let known = if self.opened.is_some() { " that its index tells of" } else { "" };
+        let known = if self.opened.is_some() { " that its index lists" } else { "" };
         let from = trace.time(first.begin);
         shared.gaps.add(Gap {
             cause: Cause::PacketsMissing,
@@ -101,8 +102,8 @@ impl Stream {
             stream: self.index,
         });
         let what = match self.opened {
-            _ if matches!(file.bytes, Bytes::Lacking) => "there is no such file, but its index, which tells of",
-            None => "nothing of it could be read, and its index tells of",
+            _ if matches!(file.bytes, Bytes::Lacking) => "there is no such file, but its index, which lists",
+            None => "nothing of it could be read, and its index lists",
             Some(_) => "the file ends before",
         };
         shared.problems.add("packets-missing", &file.path, length, || match count {
@@ -135,7 +136,7 @@ impl Stream {
         Ok(told)
     }
 
-    /// Compares a packet's counters with those of the one before; gives the events that were lost.
+    /// Compares a packet's counters with those of the previous one; returns the events that were lost.
     pub(super) fn count_lost(
         &mut self,
         packet: &Packet,
@@ -152,7 +153,7 @@ impl Stream {
             |cause, from: Time, to| shared.gaps.add(Gap { cause, events: None, from, to, stream: self.index });
         let unread = self.unread.take();
         match packet.sequence.zip(self.before.map_or(Some(None), |before| before.sequence.map(Some))) {
-            // Nothing is lacking before the first, nor between one and the next.
+            // Nothing is lacking before the first packet, nor between consecutive packets.
             Some((0, None)) => {}
             Some((sequence, Some(before))) if sequence <= before.wrapping_add(1) => {}
             Some((sequence, Some(before))) => {
@@ -161,8 +162,8 @@ impl Stream {
                     .problems
                     .add("packets-missing", path, offset, || format!("packet {sequence} follows packet {before}"));
             }
-            // Without such a number only what was stepped over tells that something is; a snapshot does not begin with
-            // the first.
+            // Without such a number, only skipped bytes show that packets are lacking, because a snapshot does not
+            // begin with the first packet.
             Some((_, None)) | None => {
                 if let Some(unread) = unread {
                     gap(unread.cause, unread.from, trace.time(begin).max(unread.from));
@@ -170,7 +171,7 @@ impl Stream {
             }
         }
         if let Some((count, bits)) = packet.discarded {
-            // A stream whose first packets are not in the trace (a snapshot) does not say what it lost before.
+            // If the first packets of a stream are not in the trace (a snapshot), its earlier losses are unknown.
             let known = match self.before {
                 Some(before) => before.discarded,
                 None => (packet.sequence.unwrap_or(0) == 0).then_some(0),

@@ -1,4 +1,4 @@
-//! From packet to packet: files and packets opened in turn, and going on behind damage.
+//! Opens files and packets in turn, and continues after damage.
 
 use super::event::{event, Damage};
 use super::{Shared, Stream};
@@ -16,21 +16,22 @@ pub(crate) const HEADER_MAX: usize = 4096;
 pub(super) struct Open {
     pub start: u64,
     pub stream: usize,
-    /// Bits of the file: next event, and end of the content that there is.
+    /// Bits of the file: the next event, and the end of the content that is there.
     pub at: u64,
     pub end: u64,
     pub ticks: u64,
     pub end_ticks: Option<u64>,
     pub cpu: Option<u32>,
-    /// Whether events of it were lost, and how many of them no event tells of yet.
+    /// Whether events were lost in it, and how many of them no event has reported yet.
     pub lossy: bool,
     pub lost: u64,
-    /// Whether the file has less of it than it should.
+    /// Whether the file lacks a part of it.
     pub cut: bool,
 }
 
 impl Stream {
-    /// After an event that could not be read, or the end of a packet or file: moves on. False at the end of all.
+    /// Moves on after an event that could not be read, or at the end of a packet or file. Returns false at the end of
+    /// the stream.
     pub(super) fn go_on(&mut self, traces: &[Trace], shared: &mut Shared) -> bool {
         let Some((window, file)) = &mut self.file else { return self.open_file(traces, shared) };
         let trace = &traces[file.trace];
@@ -49,7 +50,7 @@ impl Stream {
         }
         let (base, byte) = (8 * window.start(), packet.at / 8);
         if packet.end > 8 * window.length() {
-            // The file was cut since it was opened.
+            // The file became shorter after it was opened.
             (packet.end, packet.cut) = (8 * window.length(), true);
         }
         let limit = packet.end.min(8 * window.end()).saturating_sub(base);
@@ -57,7 +58,7 @@ impl Stream {
         let at = packet.at.wrapping_sub(base);
         let layout = trace.layout.streams.get(packet.stream);
         let fault = layout.and_then(|layout| event(layout, input, at, packet.ticks, &mut self.captured).err());
-        // Where more than this packet may be lost.
+        // More than this packet may be lost.
         let mut torn = None;
         let beyond = matches!(fault, Some(Damage::Decoding(Fault::Beyond)));
         if beyond && packet.end > 8 * window.end() {
@@ -93,7 +94,7 @@ impl Stream {
             };
             shared.problems.add(name, &file.path, byte, || format!("{text}; the rest of its packet is not read"));
             if packet.cut {
-                // A size that goes beyond the file is not to be believed either.
+                // A size that exceeds the file may be wrong, too.
                 torn = Some(byte);
                 self.next_packet = next_magic(window, byte + 1, trace.layout.big);
             }
@@ -207,7 +208,7 @@ fn hexadecimal(uuid: [u8; 16]) -> String {
     uuid.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Offset of the next packet's first bytes at or after `from`; the file's length where there is none.
+/// Offset of the next packet's magic number at or after `from`; the file's length if there is none.
 fn next_magic(window: &mut Window, from: u64, big: bool) -> u64 {
     let magic = if big { MAGIC.to_be_bytes() } else { MAGIC.to_le_bytes() };
     let mut at = from;

@@ -1,4 +1,4 @@
-//! Whose an event is.
+//! Finds the process and thread of an event.
 
 use super::event::Read;
 use super::shared::Shared;
@@ -8,10 +8,10 @@ use crate::process::Origin;
 use crate::trace::Trace;
 use tacho_events::{ProcessIndex, StreamIndex, ThreadId};
 
-/// Threads met last, found without hashing. The host is that of the stream.
+/// The threads that occurred last, found without hashing. They are threads of the stream's host.
 pub(super) struct Threads(Box<[Recent; RECENT]>);
 
-/// A thread met before.
+/// A thread that occurred before.
 #[derive(Clone, Copy)]
 struct Recent {
     /// Process id and thread id.
@@ -21,10 +21,10 @@ struct Recent {
     stream: StreamIndex,
 }
 
-/// A place where no thread was met: there is no thread of that id.
+/// A place that holds no thread yet: no thread has this id.
 const NOBODY: Recent = Recent { ids: u64::MAX, namespace: u64::MAX, process: ProcessIndex(0), stream: StreamIndex(0) };
 
-/// More threads than a CPU switches between from one moment to the next; a power of two.
+/// More threads than a CPU alternates between in a short time; a power of two.
 const RECENT: usize = 64;
 
 impl Default for Threads {
@@ -34,14 +34,14 @@ impl Default for Threads {
 }
 
 impl Threads {
-    /// Process and stream of a thread that is among those met last.
+    /// Process and stream of a thread that occurred recently.
     #[inline(always)]
     pub fn met(&self, pid: u32, tid: u32, namespace: u64) -> Option<(ProcessIndex, StreamIndex)> {
         let known = &self.0[index(pid, tid)];
         (known.ids == ids(pid, tid) && known.namespace == namespace).then_some((known.process, known.stream))
     }
 
-    /// Process, stream and thread of the event that was just read. `None`: the trace does not say them.
+    /// Process, stream and thread of the event that was just read. `None` if the trace does not contain them.
     #[inline(always)]
     pub fn place(
         &mut self,

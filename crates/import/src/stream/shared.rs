@@ -1,4 +1,4 @@
-//! What all streams fill together.
+//! State that all streams share.
 
 use crate::gap::Gaps;
 use crate::kinds::WORDS;
@@ -7,21 +7,21 @@ use crate::process::Registry;
 use std::collections::HashSet;
 use tacho_events::{Problems, ProcessIndex};
 
-/// What all streams share.
+/// Everything that reading an event of any stream may add to.
 #[derive(Default)]
 pub(crate) struct Shared {
     pub registry: Registry,
     pub names: Names,
     pub problems: Problems,
     pub gaps: Gaps,
-    /// Events stepped over, by class.
+    /// Skipped events, by class.
     pub skipped: Vec<u64>,
     /// Bytes of stream files read.
     pub bytes: u64,
-    /// What CARET need not repeat. Kept only where CARET's events may occur.
+    /// Entities that CARET need not repeat. Kept only if CARET's events may occur.
     pub initialised: Option<HashSet<Initialised>>,
 }
 
-/// Process, kind, and payload of an event that says of an entity that it is there; its last word is since when, if that
-/// is CARET's.
+/// Process, kind, and payload of an event that announces an entity that exists; the last word is the time of its
+/// creation, if CARET wrote the event.
 pub(crate) type Initialised = (ProcessIndex, u16, [u64; WORDS]);

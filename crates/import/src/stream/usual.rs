@@ -1,4 +1,4 @@
-//! Events of the usual form, one after the other: where nearly all of the time of reading a trace goes.
+//! Reads events of the usual form one after the other; reading a trace spends nearly all of its time here.
 
 use super::event::time_of;
 use super::place::Threads;
@@ -7,18 +7,18 @@ use crate::layout::{Header, Place, StreamLayout, SEEN};
 use crate::trace::Trace;
 use tacho_events::{Event, Text, ThreadId, Time};
 
-/// Where reading stands in a packet.
+/// Position in a packet.
 pub(super) struct Position {
     /// Byte of the next event.
     pub at: usize,
-    /// Ticks of the event before.
+    /// Ticks of the previous event.
     pub ticks: u64,
-    /// The latest time met in the stream.
+    /// The latest time in the stream so far.
     pub time: Time,
 }
 
-/// Reads events up to the first that is of another form, of a thread not met lately, earlier than the one before, not
-/// whole before byte `limit`, or for which there is no room in `into`; gives how many.
+/// Reads events and returns their number. It stops at the first event that is of another form, belongs to a thread that
+/// did not occur lately, is earlier than the previous one, or does not end before byte `limit`, and if `into` is full.
 pub(super) fn read(
     trace: &Trace,
     layout: &StreamLayout,
@@ -35,7 +35,7 @@ pub(super) fn read(
     }
 }
 
-/// With a header that has `ID` bits of the id and `TIME` bits of the time.
+/// Reads events whose header has `ID` bits of the id and `TIME` bits of the time.
 #[inline(always)]
 fn run<const ID: u32, const TIME: u32>(
     trace: &Trace,
@@ -71,7 +71,7 @@ fn run<const ID: u32, const TIME: u32>(
     count
 }
 
-/// The integers of an event, in the order of its payload.
+/// Reads the integers of an event, in the order of its payload.
 struct Fields<'a> {
     event: &'a [u8; SEEN],
     places: &'a [Place],
@@ -85,7 +85,7 @@ impl Words for Fields<'_> {
         self.places.get(self.next - 1).map_or(0, |place| place.read(self.event))
     }
 
-    /// Events of this form have none.
+    /// Events of this form have no text.
     #[inline(always)]
     fn text(&mut self) -> Text {
         Text::EMPTY

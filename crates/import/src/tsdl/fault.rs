@@ -1,13 +1,13 @@
-//! What is wrong with metadata, and where.
+//! A fault of the metadata, and its place.
 
 /// Why a part of the metadata could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Byte offset in the text.
     pub at: usize,
-    /// What stands there.
+    /// What was found there.
     pub found: String,
-    /// What should.
+    /// What was expected there.
     pub expected: String,
 }
 

@@ -21,7 +21,7 @@ pub(super) enum Kind<'a> {
 }
 
 impl Kind<'_> {
-    /// As it is shown in an error.
+    /// Shows the token in an error.
     pub fn shown(&self) -> String {
         match self {
             Kind::Word(word) => format!("\"{word}\""),
@@ -33,7 +33,7 @@ impl Kind<'_> {
     }
 }
 
-/// Cuts text into tokens, the last of which is [`Kind::End`].
+/// Splits text into tokens, the last of which is [`Kind::End`].
 pub(super) fn tokens(text: &str) -> (Vec<Token<'_>>, Option<Fault>) {
     let bytes = text.as_bytes();
     let (mut found, mut fault, mut at) = (Vec::new(), None, 0);
@@ -109,7 +109,7 @@ fn number(text: &str) -> Option<(u64, usize)> {
     value.ok().map(|v| (v, length))
 }
 
-/// Content and length of a string or character literal, which begins and ends with `quote`.
+/// Content and length of a string or character literal between two `quote`s.
 fn quoted(text: &str, quote: char) -> Option<(String, usize)> {
     let mut value = String::new();
     let mut rest = text.char_indices();
@@ -131,7 +131,7 @@ fn quoted(text: &str, quote: char) -> Option<(String, usize)> {
     None
 }
 
-/// The character that C's escape behind a backslash means, and its length; a code is one of ISO 8859-1.
+/// The character that an escape after a backslash means in C, and its length; a code is one of ISO 8859-1.
 fn escaped(text: &str) -> Option<(char, usize)> {
     let code = |from: usize, most: usize, base: u32| {
         let length = text[from..].chars().take(most).take_while(|c| c.is_digit(base)).count();

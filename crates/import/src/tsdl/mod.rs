@@ -1,4 +1,4 @@
-//! TSDL, the language of CTF 1.8 metadata: text in, declarations out. Does no I/O.
+//! TSDL, the language of CTF 1.8 metadata: parses text into declarations. Does no I/O.
 
 mod fault;
 mod lexer;

@@ -1,4 +1,4 @@
-//! Tokens into declarations, in three layers: tokens, types, blocks.
+//! Parses tokens into declarations, in three layers: tokens, types, blocks.
 
 mod cursor;
 mod declarations;

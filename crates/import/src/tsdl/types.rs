@@ -1,12 +1,12 @@
-//! What metadata declares: types, and the blocks that use them (CTF 1.8, sections 4 to 7).
+//! The declarations of metadata: types, and the blocks that use them (CTF 1.8, sections 4 to 7).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Order of bytes, and with it of bits.
+/// Order of bytes, and also of bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ByteOrder {
-    /// The trace's own.
+    /// The trace's byte order.
     #[default]
     Native,
     /// Least significant first.
@@ -21,18 +21,18 @@ pub enum ByteOrder {
 pub enum Type {
     Integer(Integer),
     Enumeration(Arc<Enumeration>),
-    /// Read as its bits: no event that is understood has one.
+    /// A float, read as its bits; no event that is understood has one.
     Float(Integer),
     String,
     Structure(Arc<Structure>),
     Variant(Arc<Variant>),
     Array(Arc<Type>, u64),
-    /// Elements, and where the number of them stands.
+    /// The type of its elements, and the source of their number.
     Sequence(Arc<Type>, Arc<str>),
 }
 
 impl Type {
-    /// Structures, variants and arrays inside each other; bounded by the parser, so that walking a type cannot overflow
+    /// Depth of nested structures, variants and arrays. The parser bounds it, so that walking a type cannot overflow
     /// the stack.
     pub fn depth(&self) -> usize {
         match self {
@@ -51,20 +51,20 @@ pub struct Integer {
     pub bits: u32,
     /// Alignment in bits, a power of two.
     pub align: u32,
-    /// Two's complement.
+    /// Whether it is in two's complement.
     pub signed: bool,
-    /// Of its bytes.
+    /// Order of its bytes.
     pub order: ByteOrder,
-    /// Index into [`Description::mapped`] of the clock that it is a value of.
+    /// Index into [`Description::mapped`] of the clock that its values refer to.
     pub clock: Option<u32>,
 }
 
 /// Names for ranges of an integer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Enumeration {
-    /// What it is stored as.
+    /// The integer type that stores it.
     pub integer: Integer,
-    /// Name, first and last value.
+    /// Name, first and last value of each range.
     pub ranges: Vec<(String, i128, i128)>,
 }
 
@@ -82,20 +82,20 @@ pub struct Field {
 pub struct Structure {
     /// Least alignment in bits.
     pub align: u32,
-    /// In order.
+    /// The fields, in their order.
     pub fields: Vec<Field>,
-    /// Types inside each other, this one included.
+    /// Depth of nested types, this one included.
     pub depth: usize,
 }
 
 /// One of several fields, chosen by an enumeration read before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variant {
-    /// Path of the enumeration; absent where only declared.
+    /// Path of the enumeration; absent if the variant is only declared.
     pub tag: Option<Arc<str>>,
-    /// By the enumeration's names.
+    /// The options, by the enumeration's names.
     pub options: Vec<Field>,
-    /// Types inside each other, this one included.
+    /// Depth of nested types, this one included.
     pub depth: usize,
 }
 
@@ -104,20 +104,20 @@ pub struct Variant {
 pub struct ClockBlock {
     /// Name that `map = clock.NAME.value` gives.
     pub name: String,
-    /// With LTTng the boot id of its host.
+    /// Its uuid, which LTTng sets to the boot id of its host.
     pub uuid: String,
     /// Ticks a second.
     pub frequency_hz: u64,
-    /// Whole seconds from 1970 to its zero.
+    /// Whole seconds from 1970 to the clock's zero.
     pub offset_s: i64,
-    /// Ticks besides.
+    /// Further ticks to its zero.
     pub offset_ticks: i64,
 }
 
 /// `stream`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StreamBlock {
-    /// Its number; 0 where there is only one.
+    /// Its number; 0 if there is only one stream.
     pub id: u64,
     /// `packet.context`.
     pub packet_context: Option<Type>,
@@ -134,7 +134,7 @@ pub struct EventBlock {
     pub name: String,
     /// Its number in its stream.
     pub id: u64,
-    /// Stream that carries it; absent where there is only one.
+    /// Stream that carries it; absent if there is only one.
     pub stream: Option<u64>,
     /// `context`.
     pub context: Option<Type>,
@@ -142,16 +142,16 @@ pub struct EventBlock {
     pub fields: Option<Type>,
 }
 
-/// All of one metadata file.
+/// The content of one metadata file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Description {
     /// Whether there is a `trace` block.
     pub complete: bool,
     /// `major`.`minor`.
     pub version: (u64, u64),
-    /// Of the trace.
+    /// uuid of the trace.
     pub uuid: Option<[u8; 16]>,
-    /// Of integers that name none.
+    /// Byte order of integers that name none.
     pub order: ByteOrder,
     /// `packet.header`.
     pub packet_header: Option<Type>,
@@ -159,7 +159,7 @@ pub struct Description {
     pub environment: BTreeMap<String, String>,
     /// Clocks.
     pub clocks: Vec<ClockBlock>,
-    /// Names of the clocks that integers are values of.
+    /// Names of the clocks that integers are mapped to.
     pub mapped: Vec<String>,
     /// Streams.
     pub streams: Vec<StreamBlock>,
@@ -168,12 +168,12 @@ pub struct Description {
 }
 
 impl Description {
-    /// Whether a stream carries an event: the one that the event names, or the only one.
+    /// Whether a stream carries an event: it is the stream that the event names, or the only one.
     pub fn carries(&self, stream: &StreamBlock, event: &EventBlock) -> bool {
         event.stream.map_or(self.streams.len() == 1 || stream.id == 0, |named| named == stream.id)
     }
 
-    /// Index of the clock that an integer is a value of, by its index into `mapped`; the first one where none is named.
+    /// Index of the clock that an integer refers to, by its index into `mapped`; the first clock if none is named.
     pub fn clock(&self, mapped: Option<u32>) -> usize {
         let name = mapped.and_then(|index| self.mapped.get(index as usize));
         name.and_then(|name| self.clocks.iter().position(|clock| clock.name == *name)).unwrap_or(0)

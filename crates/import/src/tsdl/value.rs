@@ -1,4 +1,4 @@
-//! Right-hand sides of `name = value`, and what they must be.
+//! Right-hand sides of `name = value`, and the checks of their types.
 
 use super::fault::Fault;
 use super::types::ByteOrder;

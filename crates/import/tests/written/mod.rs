@@ -1,5 +1,5 @@
-//! Writes traces of any layout, bit by bit, as CTF 1.8 section 4 says: little endian from the least significant bit on,
-//! big endian from the most significant one.
+//! Writes traces of any layout bit by bit, by CTF 1.8 section 4: little endian from the least significant bit on, big
+//! endian from the most significant one.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ impl Bits {
         self
     }
 
-    /// An integer of `bits`, its last bits if it is longer.
+    /// An integer of `bits`; a longer one loses its upper bits.
     pub fn put(mut self, value: i128, bits: usize) -> Self {
         let order: Vec<usize> = if self.big { (0..bits).rev().collect() } else { (0..bits).collect() };
         self.bits.extend(order.into_iter().map(|bit| value >> bit & 1 == 1));
@@ -69,7 +69,7 @@ pub fn preamble(big: bool, environment: &str, clock: &str) -> String {
     )
 }
 
-/// Writes a trace; gives its folder.
+/// Writes a trace and returns its folder.
 pub fn write(folder: &Path, metadata: &str, streams: &[Vec<u8>]) -> PathBuf {
     std::fs::create_dir_all(folder).expect("folder");
     std::fs::write(folder.join("metadata"), metadata).expect("metadata");

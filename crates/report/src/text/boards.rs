@@ -24,9 +24,14 @@ impl Terminal {
         out.push_str(&boards.render(self.width()));
         out.push('\n');
         if let Some(d) = &point.emulated_us {
-            self.line(out, &format!(
-                "Messages from or to an emulated board took {:.0} us of emulated time (median; 99 % {:.0}): no latency of the hardware.",
-                d.median, d.p99));
+            self.line(
+                out,
+                &format!(
+                    "Messages from or to an emulated board took {:.0} us of emulated time (median; 99 % {:.0}): no \
+                     latency of the hardware.",
+                    d.median, d.p99
+                ),
+            );
         }
         for board in point.boards.iter().filter(|board| !board.counters.is_empty()) {
             let counts: Vec<String> = board.counters.iter().map(|(name, count)| format!("{name} {count}")).collect();

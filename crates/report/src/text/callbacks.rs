@@ -48,7 +48,8 @@ impl Terminal {
         }
         self.section(
             out,
-            "Callbacks: their own execution time, those with most of it first; last, the period that a rate measurement of their output shows",
+            "Callbacks: their own execution time, those with most of it first; last, the period that a rate \
+             measurement of their output shows",
             table,
         );
         if more > 0 {

@@ -118,7 +118,8 @@ fn fairness(fairness: &Fairness) -> String {
         )
     });
     format!(
-        "Fairness: of {} messages on {} that all {} subscriptions got, their mean latencies lie within {:.1} us{staircase}.",
+        "Fairness: of {} messages on {} that all {} subscriptions got, their mean latencies lie within {:.1} \
+         us{staircase}.",
         fairness.messages, fairness.topic, fairness.subscriptions, fairness.spread_us
     )
 }
@@ -148,7 +149,8 @@ fn drift(drift: &Drift) -> String {
 
 fn startup(startup: &Distribution) -> String {
     format!(
-        "Start-up: from entering main to the first message in a callback {:.1} ms (median of {} processes; {:.1} to {:.1}).",
+        "Start-up: from entering main to the first message in a callback {:.1} ms (median of {} processes; {:.1} to \
+         {:.1}).",
         startup.median, startup.count, startup.min, startup.max
     )
 }

@@ -170,7 +170,8 @@ mod tests {
         let mut table = Table::new([Column::text("topic"), Column::number("sent")]);
         table.row(vec!["/a/very/long/topic/name/indeed".into(), "1234567890".into()]);
         table.row(vec!["/b".into(), "1".into()]);
-        assert_eq!(table.render(24), "topic               sent\n/a/ve…indeed  1234567890\n/b                     1\n");
+        let expected = "topic               sent\n/a/ve…indeed  1234567890\n/b                     1\n";
+        assert_eq!(table.render(24), expected);
     }
 
     #[test]

@@ -86,14 +86,19 @@ impl<T> Value for Row<T> {
 value!(i64, Int64Type, None, v => *v, s => Ok(s));
 value!(f64, DoubleType, None, v => *v, s => Ok(s));
 value!(bool, BoolType, None, v => *v, s => Ok(s));
-value!(String, ByteArrayType, Some(LogicalType::String), v => ByteArray::from(v.as_bytes().to_vec()), s => Ok(s.as_utf8()?.to_string()));
+value!(String, ByteArrayType, Some(LogicalType::String),
+    v => ByteArray::from(v.as_bytes().to_vec()),
+    s => Ok(s.as_utf8()?.to_string()));
 value!(Name, ByteArrayType, Some(LogicalType::String), v => ByteArray::from(v.as_str()), s => Ok(s.as_utf8()?.into()));
 
 /// Enumerations are stored as the words that JSON has for them.
 macro_rules! word {
     ($($type:ty),*) => {
         $(value!($type, ByteArrayType, Some(LogicalType::String),
-            v => ByteArray::from(serde_json::to_value(v).ok().and_then(|w| Some(w.as_str()?.as_bytes().to_vec())).unwrap_or_default()),
+            v => {
+                let word = serde_json::to_value(v).ok();
+                ByteArray::from(word.and_then(|w| Some(w.as_str()?.as_bytes().to_vec())).unwrap_or_default())
+            },
             s => serde_json::from_value(s.as_utf8()?.into()).map_err(|e| ParquetError::General(e.to_string())));)*
     };
 }

@@ -23,8 +23,11 @@ impl WindowFigures {
     pub fn sentence(&self) -> Option<String> {
         let WindowFigures { run_s, from_s, to_s, start_up_s } = self;
         if let Some(start_up_s) = start_up_s {
+            let start_up =
+                if *start_up_s < 1.0 { format!("{:.0} ms", 1e3 * start_up_s) } else { format!("{start_up_s:.1} s") };
             return Some(format!(
-                "The first {start_up_s:.1} s of {run_s:.1} s are start-up and do not count in chains and findings; --skip 0s counts them."
+                "The first {start_up} of {run_s:.1} s are start-up and do not count in chains and findings; \
+                 --skip 0s counts them."
             ));
         }
         let is_whole = *from_s <= 0.0 && to_s >= run_s;

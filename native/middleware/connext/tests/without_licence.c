@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// without_licence PLUGIN.so: all that the real library lets us see without a licence. That opening is refused with what is missing;
-// that Connext reads every profile that we can ask for, and says back what we meant, in its own words; that the layouts relied on
-// are its own. Exits 77, skipped, where there is a licence: the conformance suite then sees more.
+// without_licence PLUGIN.so checks everything that the real library shows without a licence. It refuses to open and
+// names what is missing. Connext reads every profile that we can ask for, and prints in its own words what we meant.
+// The layouts that we rely on are its own. Exits 77, skipped, if there is a licence, because the conformance suite then
+// checks more.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +80,8 @@ static void say_endpoint(const struct connext *connext, int writes, struct tacho
   profile_done();
 }
 
-// Connext says what differs from its defaults: a writer is reliable, a reader best effort, both volatile, keep last 1.
+// Connext prints what differs from its defaults: a writer is reliable, a reader best effort, both volatile, keep last
+// 1.
 static void profiles_say_what_was_asked(const struct connext *connext) {
   for (int writes = 0; writes < 2; writes++)
     for (unsigned bits = 0; bits < 8; bits++) {
@@ -122,7 +124,7 @@ static void participants_stay_where_they_should(const struct connext *connext) {
   CHECK_SAYS_NO("udpv4://");
 }
 
-// What Connext itself reads at the place where we look for valid_data.
+// Lets Connext itself read the bytes where we look for valid_data.
 static void valid_data_is_where_we_look(void) {
   void *library = dlopen(TACHO_CONNEXT_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   int (*initialize)(void *), (*to_json)(const void *, char *, uint32_t *, const void *);
@@ -135,7 +137,7 @@ static void valid_data_is_where_we_look(void) {
     memset(&info, 0, sizeof info);
     initialize(&info);
     for (int state = 0; state < 3; state++)
-      ((uint32_t *)(void *)info.room)[state] = 1;  // not read, new, alive: else it says nothing
+      ((uint32_t *)(void *)info.room)[state] = 1;  // not read, new, alive: otherwise it prints nothing
     info.room[CONNEXT_VALID_DATA] = (unsigned char)valid;
     uint32_t size = sizeof text;
     CHECK(to_json(&info, text, &size, NULL) == CONNEXT_OK, "not said");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bursts PLUGIN.so TRANSPORT: order and completeness where the conformance suite cannot ask for them. Cyber RT's reader begins
-// with the newest message that is there when its callback runs for the first time, so of a burst that comes first,
-// messages may be gone. After one message, bursts from two threads come whole and in order.
+// bursts PLUGIN.so TRANSPORT tests order and completeness, which the conformance suite cannot test here. Cyber RT's
+// reader begins with the newest message that is there when its callback runs for the first time, so messages of a first
+// burst may be lost. After one message, bursts from two threads come whole and in order.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

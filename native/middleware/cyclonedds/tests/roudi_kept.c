@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// roudi_kept PLUGIN.so: RouDi is started when none answers, by one of several processes that need it at once, is kept until the
-// last of them is gone, SIGKILL included, and leaves nothing. In a /tmp and /dev/shm of its own, so that other runs on this
-// machine neither see nor disturb it; exits 77, skipped, where that is not permitted or RouDi is not to be had.
+// roudi_kept PLUGIN.so: when none answers, one of several processes that need RouDi at once starts it. It is kept until
+// the last of them is gone, even by SIGKILL, and leaves nothing. The test has its own /tmp and /dev/shm, so that it
+// neither sees nor disturbs other runs on this machine. It exits 77, skipped, if that is not permitted or there is no
+// RouDi.
 #include <ctype.h>
 #include <dirent.h>
 #include <dlfcn.h>
@@ -39,7 +40,7 @@ enum { SKIPPED = 77, PROCESSES = 4 };
     held;                                                                                                          \
   })
 
-// Processes with this argument in their command that share our /tmp; the last one's id is in *found.
+// Counts processes with this argument in their command that share our /tmp; *found gets the id of the last one.
 static int running(const char *command, pid_t *found) {
   char ours[64] = "", theirs[64], path[300], line[4096];
   CHECK(readlink("/proc/self/ns/mnt", ours, sizeof ours - 1) > 0, "no /proc");
@@ -65,7 +66,7 @@ static int running(const char *command, pid_t *found) {
   return count;
 }
 
-// A process with a session, which tells when it has one, and lives until it is killed.
+// A process with a session. It reports when it has one, and lives until it is killed.
 static pid_t user(const char *plugin, int told[2]) {
   pid_t child = fork();
   CHECK(child >= 0, "fork failed");
@@ -83,7 +84,7 @@ static pid_t user(const char *plugin, int told[2]) {
   for (;;) pause();
 }
 
-// Stops every thread so that it hears no signal but SIGKILL.
+// Stops every thread so that it reacts to no signal but SIGKILL.
 static void hang(pid_t process) {
   char path[300];
   snprintf(path, sizeof path, "/proc/%d/task", process);
@@ -133,7 +134,7 @@ int main(int count, char **arguments) {
   CHECK(running("iox-roudi", NULL) == 1, "%d RouDi run for %d processes, expected 1", running("iox-roudi", NULL),
         PROCESSES);
   for (int i = 0; i < PROCESSES - 1; i++) ended(users[i]);
-  // The keeper would have to be wrong to end it now; what it waits for is the last one's lock.
+  // The keeper must not end it now, because it waits for the last process's lock.
   CHECK(running("iox-roudi", NULL) == 1, "RouDi went while one process still needs it");
   ended(users[PROCESSES - 1]);
   CHECK(WAIT(running("iox-roudi", NULL) == 0), "RouDi still runs 30 s after the last process that needed it");
@@ -155,7 +156,7 @@ int main(int count, char **arguments) {
   CHECK(read(told[0], &answer, 1) == 1 && answer == 'y', "RouDi is not started after one that was killed");
   CHECK(running("keeper", &keeper) == 1, "no keeper");
   kill(keeper, SIGKILL);
-  // RouDi takes with it whoever still needs it.
+  // The keeper's end takes RouDi with it, even if processes still need it.
   CHECK(waitpid(users[0], NULL, 0) == users[0], "waitpid");
   CHECK(WAIT(running("iox-roudi", NULL) == 0), "RouDi outlives its keeper");
   printf("ok\n");

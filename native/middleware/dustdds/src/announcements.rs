@@ -1,19 +1,18 @@
-//! Three things in the announcements of discovery that Dust DDS cannot be told to do otherwise, changed on their way:
+//! Changes the announcements of discovery on their way, in three points that Dust DDS offers no setting for:
 //!
-//! - It announces a lease of 100 s, so a peer that was killed would count as matched for that long, and hold up
-//!   reliable writers.
-//! - It matches endpoints of other vendors by the descriptions of their types (DDS-XTypes 1.3, 7.6.3) where these
-//!   announce them, as Fast DDS
-//!   does, and never gets an answer when it asks for more of them. ROS 2 matches by a type's name, as Dust DDS does
-//!   where there is none.
+//! - It announces a lease of 100 s, so a killed peer would count as matched for that long, and block reliable
+//!   writers.
+//! - It matches endpoints of other vendors by the descriptions of their types (DDS-XTypes 1.3, 7.6.3) if these
+//!   announce them, as Fast DDS does, and never gets an answer when it asks for more of them. ROS 2 matches by a
+//!   type's name, and so does Dust DDS if there is no description.
 //! - It reads the infinite duration of others (RTPS 9.3.2: all bits of the fraction set) as 68 years, which is less
-//!   than it asks for, and matches
-//!   nobody who says infinite for a deadline or a lease, as Fast DDS does. What is not said is infinite.
+//!   than it requests. So it matches no peer that announces an infinite deadline or lease, as Fast DDS does. An
+//!   absent value means infinite.
 
-/// Seconds, as ROS 2's Fast DDS and Cyclone DDS have it within a factor of two.
+/// Seconds; within a factor of two of the lease of ROS 2's Fast DDS and Cyclone DDS.
 const LEASE_S: u32 = 10;
 
-/// RTPS 9.3.1.5, 9.4.5.4, 9.6.3: of the submessages and parameters that matter here.
+/// The submessages and parameters of RTPS 9.3.1.5, 9.4.5.4 and 9.6.3 that matter here.
 const SPDP_WRITER: [u8; 4] = [0, 1, 0, 0xc2];
 const SEDP_WRITERS: [[u8; 4]; 2] = [[0, 0, 3, 0xc2], [0, 0, 4, 0xc2]];
 const DATA: u8 = 0x15;
@@ -31,7 +30,7 @@ const INFINITE: [u8; 8] = [0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff];
 /// Kind automatic, infinite lease.
 const ALIVE_BY_ITSELF: [u8; 12] = [0, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff];
 
-/// Of an outgoing datagram: where it announces a participant, with our lease.
+/// Changes an outgoing datagram: if it announces a participant, it gets our lease.
 pub fn shorten_lease(datagram: &mut [u8]) {
     let mut found = None;
     parameters(datagram, |writer, pid, at, size| {
@@ -45,7 +44,7 @@ pub fn shorten_lease(datagram: &mut [u8]) {
     }
 }
 
-/// Of an incoming datagram: where it announces endpoints, without the descriptions of their types, and without infinite
+/// Changes an incoming datagram: if it announces endpoints, it loses the descriptions of their types and infinite
 /// durations.
 pub fn leave_out_what_misleads(datagram: &mut [u8]) {
     let mut found = Vec::new();
@@ -70,16 +69,19 @@ fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_le_bytes(*bytes.get(at..at + 2)?.first_chunk()?))
 }
 
-/// Tells of each parameter: its writer, number, where it begins, and the size of its value, all of which is there.
-/// Little endian alone: Dust DDS sends nothing else, and of others that did, nothing would be changed. Ends where
-/// lengths make no sense.
+/// Passes on each parameter: its writer, its number, its position, and the size of its value, all of which is there. It
+/// reads only little endian: Dust DDS sends nothing else, and announcements of others in big endian stay unchanged. It
+/// ends at the first invalid length.
 fn parameters(datagram: &[u8], mut tell: impl FnMut(&[u8; 4], u16, usize, usize)) {
     let mut at = 20; // behind the header
-    while let (Some(&[id, flags]), Some(size)) = (datagram.get(at..at + 2).and_then(<[u8]>::first_chunk), u16_at(datagram, at + 2)) {
+    while let (Some(&[id, flags]), Some(size)) =
+        (datagram.get(at..at + 2).and_then(<[u8]>::first_chunk), u16_at(datagram, at + 2))
+    {
         let end = if size == 0 { datagram.len() } else { at + 4 + usize::from(size) };
         let Some(data) = datagram.get(at..end) else { return };
         if id == DATA && flags & LITTLE_ENDIAN != 0 {
-            // Extra flags, offset to inline QoS, reader, writer, sequence number; what is cut short has no parameters.
+            // Extra flags, offset to inline QoS, reader, writer, sequence number; a truncated submessage has no
+            // parameters.
             let _ = in_data(data, flags, |writer, pid, begin, size| tell(writer, pid, at + begin, size));
         }
         at = end;
@@ -127,9 +129,11 @@ mod tests {
         datagram.extend([7; 12]);
         datagram.extend([0x09, 0x01, 8, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
         for (number, writer) in writers.iter().enumerate() {
-            let (inline, flags): (&[u8], u8) = if number == 0 { (&[0x70, 0, 4, 0, 1, 2, 3, 4, 1, 0, 0, 0], 0x07) } else { (&[], 0x05) };
+            let (inline, flags): (&[u8], u8) =
+                if number == 0 { (&[0x70, 0, 4, 0, 1, 2, 3, 4, 1, 0, 0, 0], 0x07) } else { (&[], 0x05) };
             let head = [inline, &[0, 3, 0, 0], &LEASE, &TYPE_INFORMATION, &INFINITE_DEADLINE].concat();
-            let body = [&head[..], &LIFESPAN_OF_A_SECOND, &AUTOMATIC_FOR_EVER, &MANUAL_FOR_EVER, &[1, 0, 0, 0]].concat();
+            let body =
+                [&head[..], &LIFESPAN_OF_A_SECOND, &AUTOMATIC_FOR_EVER, &MANUAL_FOR_EVER, &[1, 0, 0, 0]].concat();
             datagram.extend([DATA, flags, (20 + body.len()) as u8, 0, 0, 0, 16, 0, 0, 0, 0, 0]);
             datagram.extend(writer);
             datagram.extend([0, 0, 0, 0, 1, 0, 0, 0]);

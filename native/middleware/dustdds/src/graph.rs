@@ -1,5 +1,5 @@
-//! The ROS graph: one message on `ros_discovery_info` says which nodes this participant has, and which endpoints are
-//! theirs (rmw_dds_common/msg/ParticipantEntitiesInfo, from ROS 2 Iron on, where a GID has 16 bytes).
+//! The ROS graph: a message on `ros_discovery_info` lists the nodes of this participant and the endpoints of each
+//! (rmw_dds_common/msg/ParticipantEntitiesInfo, from ROS 2 Iron on, where a GID has 16 bytes).
 
 use crate::qos;
 use dust_dds::dds_async::data_writer::DataWriterAsync;
@@ -16,8 +16,8 @@ use tokio::runtime::Handle;
 
 const TYPE: &str = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
 const HASH: &str = "RIHS01_91a0593bacdcc50ea9bdcf849a938b128412cc1ea821245c663bcd26f83c295e";
-/// ROS 2 keeps the last; Dust DDS would wait for every reader before it overwrites that. The last of several counts as
-/// well.
+/// ROS 2 keeps the last message, but Dust DDS would wait for every reader before it overwrites that one. The last of
+/// several counts as well.
 const HISTORY: Qos = Qos { reliable: true, transient_local: true, keep_all: false, depth: 64 };
 
 /// rmw_dds_common/Gid: an endpoint's GUID.
@@ -45,14 +45,14 @@ pub struct Participant {
     node_entities_info_seq: Vec<Node>,
 }
 
-/// What an endpoint is.
+/// The kind of an endpoint.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Writer,
     Reader,
 }
 
-/// The nodes of this session, told to whoever listens.
+/// The nodes of this session, announced to every listener.
 pub struct Graph {
     writer: DataWriterAsync<Participant>,
     told: Mutex<Participant>,
@@ -75,7 +75,9 @@ impl Node {
 impl Graph {
     pub fn new(participant: &DomainParticipantAsync, publisher: &PublisherAsync, tasks: Handle) -> Result<Self> {
         let writer = tasks.block_on(async {
-            let topic = participant.create_topic::<Participant>("ros_discovery_info", TYPE, QosKind::Default, NO_LISTENER, NO_STATUS).await;
+            let topic = participant
+                .create_topic::<Participant>("ros_discovery_info", TYPE, QosKind::Default, NO_LISTENER, NO_STATUS)
+                .await;
             let topic = topic.map_err(|why| Error::new(format!("ros_discovery_info: topic: {why:?}")))?;
             let qos = QosKind::Specific(qos::writer(&HISTORY, HASH)?);
             let made = publisher.create_datawriter(&topic, qos, NO_LISTENER, NO_STATUS).await;
@@ -97,7 +99,12 @@ impl Graph {
     pub fn add_node(&self, name: &str) -> Result<()> {
         let (node_namespace, node_name) = ("/".into(), name.into());
         let mut told = self.told();
-        told.node_entities_info_seq.push(Node { node_namespace, node_name, reader_gid_seq: vec![], writer_gid_seq: vec![] });
+        told.node_entities_info_seq.push(Node {
+            node_namespace,
+            node_name,
+            reader_gid_seq: vec![],
+            writer_gid_seq: vec![],
+        });
         self.tell(&told)
     }
 

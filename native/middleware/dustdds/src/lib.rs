@@ -1,13 +1,14 @@
 //! The dustdds plugin: Dust DDS, a DDS in Rust, with the topics, types and graph of ROS 2, so that its nodes and those
-//! of other DDS middlewares hear each other.
+//! of other DDS middlewares receive each other's messages.
 //!
-//! Dust DDS brings its own UDP transport and executor, which take all interfaces of a machine and never end their
-//! threads; it lets its user replace both (transport.rs, runtime.rs). All of RTPS, discovery, QoS and serialisation is
-//! Dust DDS's.
+//! Dust DDS has its own UDP transport and executor, which use all interfaces of a machine and never end their threads,
+//! but it lets its user replace both (transport.rs, runtime.rs). RTPS, discovery, QoS and serialisation are all Dust
+//! DDS's.
 
 mod announcements;
 mod graph;
 mod messages;
+mod notifier;
 mod publisher;
 mod qos;
 mod runtime;
@@ -30,9 +31,13 @@ impl DustDds {
         Ok(Box::new(Publisher::new(self.0.clone(), writer, endpoint.topic, endpoint.size)))
     }
 
-    fn subscription<T: Ros>(&self, endpoint: &Endpoint, on_data: Option<OnData>) -> Result<Box<dyn tacho_seam::Subscription>> {
-        let (reader, told) = self.0.reader::<T>(endpoint, on_data)?;
-        Ok(Box::new(Subscription::new(self.0.clone(), reader, endpoint.topic, told)))
+    fn subscription<T: Ros>(
+        &self,
+        endpoint: &Endpoint,
+        on_data: Option<OnData>,
+    ) -> Result<Box<dyn tacho_seam::Subscription>> {
+        let (reader, notifier) = self.0.reader::<T>(endpoint, on_data)?;
+        Ok(Box::new(Subscription::new(self.0.clone(), reader, endpoint.topic, notifier)))
     }
 }
 
@@ -54,9 +59,13 @@ impl Middleware for DustDds {
         self.0.graph.add_node(name)
     }
 
-    /// As the ros2 plugin chooses.
+    /// Chooses as the ros2 plugin does.
     fn type_for(size: usize) -> &'static str {
-        if size < 4096 { "Bytes" } else { "PointCloud2" }
+        if size < 4096 {
+            "Bytes"
+        } else {
+            "PointCloud2"
+        }
     }
 
     fn advertise(&self, endpoint: &Endpoint) -> Result<Self::Publisher> {

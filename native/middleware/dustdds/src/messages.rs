@@ -1,4 +1,4 @@
-//! ROS 2's messages in Dust DDS's type system, filled in as by the ros2 plugin.
+//! ROS 2's messages in Dust DDS's type system, filled in as the ros2 plugin does.
 //!
 //! Types with a byte array hold our header in its first bytes, ahead of the data. TwistStamped has no such array: its
 //! stamp is the header's stamp, its frame_id the other header fields in hexadecimal, its six numbers the data.
@@ -12,15 +12,15 @@ const SECOND: i64 = 1_000_000_000;
 
 /// A message of ROS 2 that carries ours.
 pub trait Ros: TypeSupport + Send + Sync + Debug + 'static {
-    /// With room for so many bytes of data.
+    /// Makes a message with room for this many bytes of data.
     fn with_room(size: usize) -> Self;
-    /// The data.
+    /// Returns the data.
     fn data(&self) -> &[u8];
-    /// The data, to be filled in.
+    /// Returns the data, to be filled in.
     fn data_mut(&mut self) -> &mut [u8];
-    /// Puts the header in.
+    /// Writes the header into it.
     fn set_header(&mut self, header: &Header) -> Result<()>;
-    /// The header; absent where the message is not one of ours.
+    /// Returns the header; absent if the message is not one of ours.
     fn header(&self) -> Option<Header>;
 }
 
@@ -157,7 +157,7 @@ impl Ros for UInt8MultiArray {
     }
 }
 
-/// What a stamped message with our header in front of its bytes has of [`Ros`].
+/// Implements [`Ros`] for a stamped message with our header ahead of its bytes.
 macro_rules! stamped_bytes {
     () => {
         fn data(&self) -> &[u8] {
@@ -198,7 +198,15 @@ impl Ros for Image {
     fn with_room(size: usize) -> Self {
         let data = room(size);
         let width = data.len() as u32;
-        Self { header: framed("camera"), height: 1, width, encoding: "mono8".into(), is_bigendian: 0, step: width, data }
+        Self {
+            header: framed("camera"),
+            height: 1,
+            width,
+            encoding: "mono8".into(),
+            is_bigendian: 0,
+            step: width,
+            data,
+        }
     }
 
     stamped_bytes!();
@@ -210,7 +218,7 @@ impl Ros for TwistStamped {
     }
 
     fn data(&self) -> &[u8] {
-        // SAFETY: all of the six numbers, whose bytes are initialised.
+        // SAFETY: covers all of the six numbers, whose bytes are initialised.
         unsafe { std::slice::from_raw_parts(self.twist.as_ptr().cast(), size_of_val(&self.twist)) }
     }
 

@@ -1,4 +1,4 @@
-//! Publishing: Dust DDS takes the message away from its user and serialises it, so every message is made anew, outside
+//! Publishing. Dust DDS takes the message away from its user and serialises it, so each message is made anew, outside
 //! of publish().
 
 use crate::messages::Ros;
@@ -12,7 +12,7 @@ pub struct Publisher<T: Ros> {
     session: Arc<Session>,
     topic: String,
     size: usize,
-    /// The borrowed one.
+    /// The borrowed message.
     message: Option<T>,
 }
 
@@ -36,7 +36,8 @@ impl<T: Ros> tacho_seam::Publisher for Publisher<T> {
     }
 
     fn publish(&mut self, header: &Header) -> Result<()> {
-        let mut message = self.message.take().ok_or_else(|| Error::new(format!("{}: no message was borrowed", self.topic)))?;
+        let mut message =
+            self.message.take().ok_or_else(|| Error::new(format!("{}: no message was borrowed", self.topic)))?;
         message.set_header(header)?;
         let written = self.session.tasks.block_on(self.writer.write(message, None));
         written.map_err(|why| failed(&self.topic, "write", &why))

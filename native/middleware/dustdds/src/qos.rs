@@ -1,4 +1,4 @@
-//! Quality of service in Dust DDS's terms, read back once it is set.
+//! Quality of service in Dust DDS's terms, read back after it is set.
 
 use dust_dds::infrastructure::qos::{DataReaderQos, DataWriterQos};
 use dust_dds::infrastructure::qos_policy::{
@@ -9,20 +9,25 @@ use dust_dds::infrastructure::time::DurationKind;
 use std::fmt::Debug;
 use tacho_seam::{Error, Qos, Result};
 
-/// As ROS 2 announces a type's hash (REP 2011).
+/// Announces the hash of a type as ROS 2 does (REP 2011).
 pub fn type_hash(hash: &str) -> UserDataQosPolicy {
     UserDataQosPolicy { value: format!("typehash={hash};").into_bytes() }
 }
 
 fn policies(asked: &Qos) -> Result<(ReliabilityQosPolicy, DurabilityQosPolicy, HistoryQosPolicy)> {
-    let depth = u32::try_from(asked.depth).map_err(|_| Error::new(format!("depth {}; expected at most {}", asked.depth, u32::MAX)))?;
+    let depth = u32::try_from(asked.depth)
+        .map_err(|_| Error::new(format!("depth {}; expected at most {}", asked.depth, u32::MAX)))?;
     let reliability = ReliabilityQosPolicy {
         kind: if asked.reliable { ReliabilityQosPolicyKind::Reliable } else { ReliabilityQosPolicyKind::BestEffort },
-        // A writer that must wait for its readers waits: it then shows as late, where a limit would lose messages.
+        // A writer that must wait for its readers waits, and its sends are then late; a limit would lose messages.
         max_blocking_time: DurationKind::Infinite,
     };
     let durability = DurabilityQosPolicy {
-        kind: if asked.transient_local { DurabilityQosPolicyKind::TransientLocal } else { DurabilityQosPolicyKind::Volatile },
+        kind: if asked.transient_local {
+            DurabilityQosPolicyKind::TransientLocal
+        } else {
+            DurabilityQosPolicyKind::Volatile
+        },
     };
     let history = HistoryQosPolicy {
         kind: if asked.keep_all { HistoryQosPolicyKind::KeepAll } else { HistoryQosPolicyKind::KeepLast(depth) },
@@ -47,7 +52,7 @@ pub fn reader(asked: &Qos, hash: &str) -> Result<DataReaderQos> {
     Ok(DataReaderQos { reliability, durability, history, user_data, representation, ..Default::default() })
 }
 
-/// What Dust DDS says that it set up must be what was asked for.
+/// Checks that Dust DDS set up what was asked for.
 pub fn honoured<T: PartialEq + Debug>(topic: &str, asked: &T, found: &T) -> Result<()> {
     if asked == found {
         return Ok(());

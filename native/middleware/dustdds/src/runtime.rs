@@ -1,5 +1,5 @@
-//! What Dust DDS runs on: one thread of tokio's, which ends with it. Its own executor never ends the thread that it
-//! starts.
+//! The runtime of Dust DDS: one thread of tokio's, which ends with it. Dust DDS's own executor never ends the thread
+//! that it starts.
 
 use dust_dds::runtime::{DdsRuntime, Spawner, TaskHandle, Timer};
 use dust_dds::std_runtime::StdClock;
@@ -13,14 +13,17 @@ use tokio::runtime::Handle;
 #[derive(Clone)]
 pub struct OnTokio(pub Handle);
 
-/// Ends the process when a task of Dust DDS panics: its participant would be deaf from then on, and what it misses look
-/// like loss.
+/// Ends the process when a task of Dust DDS panics, because its participant would receive nothing from then on, and its
+/// missing messages would look like loss.
 struct Whole;
 
 impl Drop for Whole {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("dustdds: Dust DDS has failed inside, as said above (docs/middleware.md, dustdds); its process ends here");
+            eprintln!(
+                "dustdds: Dust DDS has failed inside, as said above (docs/middleware.md, dustdds); its process \
+                 ends here"
+            );
             std::process::abort();
         }
     }
@@ -66,7 +69,7 @@ impl Spawner for OnTokio {
 
 impl TaskHandle for Task {
     fn join(&self) {
-        // It sends nothing: what is received is the end of its sender, with the task.
+        // Nobody sends on it: receiving means that the sender ended, together with the task.
         let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).recv();
     }
 }

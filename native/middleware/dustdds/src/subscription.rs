@@ -1,50 +1,31 @@
-//! Taking: Dust DDS keeps what has come, and deserialises it in the taker's thread.
+//! Taking. Dust DDS keeps received messages, and deserialises each in the thread that takes it.
 
 use crate::messages::Ros;
+use crate::notifier::Notifier;
 use crate::session::{failed, Session};
 use dust_dds::dds_async::data_reader::DataReaderAsync;
-use dust_dds::dds_async::data_reader_listener::DataReaderListener;
 use dust_dds::infrastructure::error::DdsError;
-use std::sync::{Arc, Mutex, PoisonError};
-use tacho_seam::{Error, Message, OnData, Result};
-
-/// Whom to tell of a message, until the subscription ends.
-#[derive(Clone, Default)]
-pub struct Told(Arc<Mutex<Option<OnData>>>);
-
-impl Told {
-    pub fn new(on_data: Option<OnData>) -> Self {
-        Self(Arc::new(Mutex::new(on_data)))
-    }
-}
-
-impl<T: Ros> DataReaderListener<T> for Told {
-    async fn on_data_available(&mut self, _reader: DataReaderAsync<T>) {
-        // Held through the call, so that none is under way once the subscription is dropped.
-        if let Some(on_data) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            on_data.call();
-        }
-    }
-}
+use std::sync::Arc;
+use tacho_seam::{Error, Message, Result};
 
 pub struct Subscription<T: Ros> {
     reader: DataReaderAsync<T>,
     session: Arc<Session>,
     topic: String,
-    told: Told,
-    /// The one that is lent.
+    notifier: Notifier,
+    /// The lent message.
     message: Option<T>,
 }
 
 impl<T: Ros> Subscription<T> {
-    pub fn new(session: Arc<Session>, reader: DataReaderAsync<T>, topic: &str, told: Told) -> Self {
-        Self { reader, session, topic: topic.into(), told, message: None }
+    pub fn new(session: Arc<Session>, reader: DataReaderAsync<T>, topic: &str, notifier: Notifier) -> Self {
+        Self { reader, session, topic: topic.into(), notifier, message: None }
     }
 }
 
 impl<T: Ros> Drop for Subscription<T> {
     fn drop(&mut self) {
-        *self.told.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.notifier.end();
     }
 }
 
@@ -55,19 +36,23 @@ impl<T: Ros> tacho_seam::Subscription for Subscription<T> {
     }
 
     fn take(&mut self) -> Result<Option<Message<'_>>> {
-        // What tells of a writer's end has no data.
+        // The sample that reports the end of a writer has no data.
         let message = loop {
             match self.session.tasks.block_on(self.reader.take_next_sample()) {
                 Ok(sample) if !sample.sample_info.valid_data => continue,
                 Ok(sample) => {
-                    break sample.data.ok_or_else(|| Error::new(format!("{}: a message of another type", self.topic)))?
+                    break sample
+                        .data
+                        .ok_or_else(|| Error::new(format!("{}: a message of another type", self.topic)))?
                 }
                 Err(DdsError::NoData) => return Ok(None),
                 Err(why) => return Err(failed(&self.topic, "take", &why)),
             }
         };
         let message = self.message.insert(message);
-        let header = message.header().ok_or_else(|| Error::new(format!("{}: a message without a header of ours", self.topic)))?;
+        let header = message
+            .header()
+            .ok_or_else(|| Error::new(format!("{}: a message without a header of ours", self.topic)))?;
         let data = message.data();
         Ok(Some(Message { header, data, message: data.as_ptr().cast() }))
     }

@@ -1,4 +1,4 @@
-//! RTPS over UDP on one interface (RTPS 2.5, 9.6): Dust DDS's own transport sends discovery on all interfaces of the
+//! RTPS over UDP on one interface (RTPS 2.5, 9.6). Dust DDS's own transport sends discovery on all interfaces of the
 //! machine, and never ends the threads that receive.
 
 use crate::announcements;
@@ -15,15 +15,15 @@ use tokio::runtime::Handle;
 
 /// RTPS 9.6.2.4.
 const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
-/// RTPS 9.6.2.3: of domain 0; DOMAIN_GAIN for each further one.
+/// RTPS 9.6.2.3: port of domain 0; each further domain adds DOMAIN_GAIN.
 const DISCOVERY_PORT: u32 = 7400;
 const DOMAIN_GAIN: u32 = 250;
-/// Of the last domain whose ports all exist.
+/// The last domain whose ports all exist.
 const LAST_DOMAIN: u32 = 232;
 const LARGEST_DATAGRAM: usize = 65_507;
-/// Bytes of a message that one datagram carries: Dust DDS's default.
+/// Most bytes of a message in one datagram: Dust DDS's default.
 const FRAGMENT: usize = 1344;
-/// Bytes that a socket is asked to hold; the kernel gives at most net.core.rmem_max.
+/// Requested buffer of a socket in bytes; the kernel grants at most net.core.rmem_max.
 const RECEIVE_BUFFER: usize = 4 * MIB;
 
 /// The sockets of a participant, until it takes them.
@@ -42,17 +42,20 @@ struct Sockets {
 }
 
 impl Udp {
-    /// Opens them on the interface of this address; "": the loopback.
+    /// Opens them on the interface with this address; "": the loopback.
     pub fn open(domain: u32, address: &str, tasks: Handle) -> Result<Self> {
         let address = if address.is_empty() { "127.0.0.1" } else { address };
         let interface: Ipv4Addr = address.parse().map_err(|_| {
-            Error::new(format!("address \"{address}\" is no IPv4 address; expected one of an interface of this machine"))
+            Error::new(format!(
+                "address \"{address}\" is no IPv4 address; expected one of an interface of this machine"
+            ))
         })?;
         if domain > LAST_DOMAIN {
             return Err(Error::new(format!("domain {domain} has no ports in RTPS; expected 0 to {LAST_DOMAIN}")));
         }
         let port = (DISCOVERY_PORT + DOMAIN_GAIN * domain) as u16;
-        let sockets = Sockets::open(interface, port).say(|| format!("UDP sockets on {interface}, discovery on port {port}"))?;
+        let sockets =
+            Sockets::open(interface, port).say(|| format!("UDP sockets on {interface}, discovery on port {port}"))?;
         Ok(Self { tasks, interface, port, sockets: Mutex::new(Some(sockets)) })
     }
 
@@ -67,19 +70,24 @@ impl Sockets {
         let discovery = socket()?;
         discovery.set_reuse_address(true)?; // every participant of the machine hears this port
         discovery.bind(&SocketAddrV4::new(GROUP, port).into())?;
-        discovery.set_multicast_all_v4(false)?; // else: what came for others' memberships, on any interface
+        discovery.set_multicast_all_v4(false)?; // otherwise also packets for others' memberships, on any interface
         discovery.join_multicast_v4(&GROUP, &interface)?;
         let sending = socket()?;
         sending.bind(&SocketAddrV4::new(interface, 0).into())?;
         sending.set_multicast_if_v4(&interface)?;
         sending.set_nonblocking(false)?;
-        // Ports chosen by the system: those of RTPS's formula would do for 120 participants of a machine.
+        // The system chooses the ports, because those of RTPS's formula suffice only for 120 participants of a machine.
         let of_its_own = || {
             let socket = socket()?;
             socket.bind(&SocketAddrV4::new(interface, 0).into())?;
             Ok::<UdpSocket, io::Error>(socket.into())
         };
-        Ok(Self { discovery: discovery.into(), metatraffic: of_its_own()?, user: of_its_own()?, sending: sending.into() })
+        Ok(Self {
+            discovery: discovery.into(),
+            metatraffic: of_its_own()?,
+            user: of_its_own()?,
+            sending: sending.into(),
+        })
     }
 }
 
@@ -98,7 +106,8 @@ fn locator(address: Ipv4Addr, port: u16) -> Locator {
 
 impl TransportParticipantFactory for Udp {
     fn create_participant(&self, _domain: i32, receiver: TransportDataReceiver) -> RtpsTransportParticipant {
-        let sockets = self.sockets.lock().unwrap_or_else(PoisonError::into_inner).take().expect("one participant a session");
+        let sockets =
+            self.sockets.lock().unwrap_or_else(PoisonError::into_inner).take().expect("one participant a session");
         let participant = RtpsTransportParticipant {
             message_writer: Box::new(Sender::new(sockets.sending)),
             default_unicast_locator_list: vec![self.locator(&sockets.user)],
@@ -116,11 +125,11 @@ impl TransportParticipantFactory for Udp {
     }
 }
 
-/// Hands over what comes, until the runtime ends.
+/// Passes on what arrives, until the runtime ends.
 async fn receive(socket: tokio::net::UdpSocket, receiver: TransportDataReceiver) {
     let mut datagram = vec![0; LARGEST_DATAGRAM];
     loop {
-        // An error of a UDP socket is that of one datagram; RTPS asks again for what is missing.
+        // An error of a UDP socket concerns one datagram; RTPS requests what is missing again.
         if let Ok(size) = socket.recv(&mut datagram).await {
             let mut datagram = datagram[..size].to_vec();
             announcements::leave_out_what_misleads(&mut datagram);
@@ -151,7 +160,7 @@ impl WriteMessage for Sender {
         for locator in locators.iter().filter(|locator| locator.kind() == LOCATOR_KIND_UDP_V4) {
             let [.., a, b, c, d] = locator.address();
             let Ok(port) = u16::try_from(locator.port()) else { continue };
-            // A peer offers all its addresses, and some cannot be reached from this interface; RTPS sends again what is
+            // A peer offers all its addresses, and some are unreachable from this interface; RTPS sends again what is
             // not acknowledged.
             let _ = self.socket.send_to(datagram, SocketAddr::from(([a, b, c, d], port)));
         }

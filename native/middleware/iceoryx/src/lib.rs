@@ -1,9 +1,9 @@
 //! The iceoryx plugin: publish-subscribe on iceoryx2, in shared memory and without copies.
 //!
 //! `borrow` lends the chunk of shared memory itself, `take` shows the publisher's chunk to the subscription, and
-//! nothing is serialised: message types are names for byte arrays of the asked size, with the header in iceoryx2's
-//! user header, which lies in the same chunk. Publishers notify subscriptions by an event service of the topic (a
-//! Unix datagram a message and subscription).
+//! nothing is serialised: message types are names for byte arrays of the requested size. The header is in iceoryx2's
+//! user header, in the same chunk. Publishers notify subscriptions by an event service of the topic (a Unix datagram
+//! for each message and subscription).
 
 mod memory;
 mod publisher;
@@ -26,18 +26,21 @@ struct Iceoryx {
     domain: u32,
 }
 
-/// Sockets of iceoryx2 lie in its folder: their paths must not be longer than a UNIX socket's, and this much is their
-/// names.
+/// Sockets of iceoryx2 are in its folder. Their paths must not exceed a UNIX socket's, and their names take this many
+/// bytes.
 const LONGEST_ROOT: usize = 107 - 64;
 
-/// The folder of iceoryx2's files, locked shared from now to the end of this process: whoever gets the exclusive lock
-/// (`tacho doctor --clean`) knows that nobody uses them, nor the shared memory of the same prefix.
+/// Locks the folder of iceoryx2's files shared from now to the end of this process. A program that gets the exclusive
+/// lock (`tacho doctor --clean`) knows that nobody uses these files, nor the shared memory of the same prefix.
 fn root() -> Result<&'static str> {
     static ROOT: OnceLock<Result<(String, File)>> = OnceLock::new();
     let found = ROOT.get_or_init(|| {
         let path = tacho_private::subfolder("iceoryx").map_err(|error| Error::new(error.to_string()))?;
         let text = path.to_str().filter(|text| text.len() <= LONGEST_ROOT).ok_or_else(|| {
-            Error::new(format!("{}: expected at most {LONGEST_ROOT} bytes of UTF-8; set XDG_RUNTIME_DIR or TMPDIR to a shorter one", path.display()))
+            Error::new(format!(
+                "{}: expected at most {LONGEST_ROOT} bytes of UTF-8; set XDG_RUNTIME_DIR or TMPDIR to a shorter one",
+                path.display()
+            ))
         })?;
         let folder = File::open(&path).say(|| text.to_owned())?;
         // SAFETY: the descriptor is open.
@@ -52,8 +55,8 @@ fn root() -> Result<&'static str> {
     found.as_ref().map(|(path, _)| path.as_str()).map_err(Clone::clone)
 }
 
-/// All domains share files of one name, apart by user, so that whoever comes next removes what a killed process left
-/// behind.
+/// All domains share files with one prefix, which differs between users, so that the next process removes what a killed
+/// process left behind.
 fn config() -> Result<Config> {
     let mut config = Config::default();
     let name = |text: String| FileName::new(text.as_bytes()).say(|| text.clone());
@@ -78,7 +81,8 @@ impl Middleware for Iceoryx {
     fn open(session: &SessionConfig) -> Result<Self> {
         if !session.address.is_empty() {
             return Err(Error::new(format!(
-                "address {}: shared memory ends with this machine; leave the address out, or take a middleware with a network",
+                "address {}: shared memory ends with this machine; leave the address out, or take a middleware with a \
+                 network",
                 session.address
             )));
         }

@@ -1,29 +1,33 @@
-//! How many messages fit where. iceoryx2 reserves all shared memory of a publisher when it is made, and writes zeros to
-//! it.
+//! Computes how many messages fit. iceoryx2 reserves all shared memory of a publisher when it is made, and writes zeros
+//! to it.
 
 use tacho_seam::{Qos, MIB};
 
-/// Publishers and subscriptions that a topic can have, each; study A has 64 nodes.
+/// Most publishers, and most subscriptions, of a topic; study A has 64 nodes.
 pub const PEERS: usize = 128;
 
-/// Messages that the queue of a subscription can hold at most.
+/// Most messages in the queue of a subscription.
 pub const LONGEST_QUEUE: usize = 1024;
 
-/// Bytes that chunks beyond the depth of the queues may take.
+/// Most bytes of chunks beyond the depth of the queues.
 const RESERVE: usize = 32 * MIB;
 
-/// Bytes that the queue of a keep-all subscription may stand for.
+/// Most bytes of the messages in the queue of a keep-all subscription.
 const KEEP_ALL: usize = 256 * MIB;
 
-/// Messages that the queue of a subscription holds: its depth, or the resource limit of keep all, which is not endless
-/// in shared memory. A reliable publisher waits where a queue that keeps all is full.
+/// Messages that the queue of a subscription holds: its depth, or the resource limit of keep all, because shared memory
+/// is not endless. A reliable publisher waits if a queue that keeps all is full.
 pub fn queue(qos: &Qos, size: usize) -> usize {
-    if qos.keep_all { (KEEP_ALL / size.max(1)).clamp(16, LONGEST_QUEUE) } else { qos.depth }
+    if qos.keep_all {
+        (KEEP_ALL / size.max(1)).clamp(16, LONGEST_QUEUE)
+    } else {
+        qos.depth
+    }
 }
 
-/// Chunks of a publisher: what the queues hold, which are the same newest messages in all of them; the one that is
-/// being filled; and those that subscriptions have taken and not given back, as far as memory allows: a publisher waits
-/// where they are more.
+/// Chunks of a publisher: those in the queues, which hold the same newest messages; the one that is being filled; and
+/// those that subscriptions have taken and not given back, as far as memory allows. A publisher waits if there are more
+/// of these.
 pub fn chunks(qos: &Qos, size: usize) -> usize {
     queue(qos, size) + 1 + (RESERVE / size.max(1)).clamp(8, PEERS)
 }

@@ -17,7 +17,8 @@ use tacho_seam::{Endpoint, Error, Loan, Result, Say};
 /// How long to wait for a chunk that subscriptions have taken.
 const GIVEN_BACK: Duration = Duration::from_secs(10);
 
-// In the order in which its parts go: the thread that uses the port first, the lent chunk before its port.
+// Fields in the order in which they must be dropped: the thread that uses the port first, the lent chunk before its
+// port.
 pub struct Publisher {
     _late_joiners: Option<Watch>,
     lent: Option<SampleMut<Ipc, [u8], Header>>,
@@ -42,14 +43,16 @@ impl Publisher {
             .override_sample_preallocation(move |_| wanted)
             .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
             .create()
-            .say(|| format!("{}: a publisher with {wanted} chunks of {size} B (is /dev/shm large enough?)", topic.name))?;
+            .say(|| {
+                format!("{}: a publisher with {wanted} chunks of {size} B (is /dev/shm large enough?)", topic.name)
+            })?;
         let port = Arc::new(port);
         let notifier = topic.news.notifier_builder().create().say(|| format!("{}: a notifier", topic.name))?;
         let late_joiners = if endpoint.qos.transient_local {
             let joined = topic.joined(node, domain, endpoint)?;
             let listener = joined.listener_builder().create().say(|| format!("{}: late joiners", topic.name))?;
-            // SAFETY: the listener, and with it the descriptor, lives in the closure, which is dropped when the thread
-            // has ended.
+            // SAFETY: the closure owns the listener, and with it the descriptor; it is dropped when the thread has
+            // ended.
             let descriptor = unsafe { listener.file_descriptor().native_handle() };
             let port = port.clone();
             Some(Watch::new("tacho-iox-join", &[descriptor], move || {
@@ -68,13 +71,19 @@ impl Publisher {
         let begin = Instant::now();
         loop {
             match self.port.loan_slice_uninit(self.size + 1) {
-                // SAFETY: bytes of a mapping that iceoryx2 filled with zeros when it was made: whatever they are, they
-                // are bytes.
+                // SAFETY: bytes of a mapping that iceoryx2 filled with zeros when it made it, so all of them are
+                // initialised.
                 Ok(chunk) => return Ok(unsafe { chunk.assume_init() }),
-                Err(LoanError::OutOfMemory) if begin.elapsed() < GIVEN_BACK => std::thread::sleep(Duration::from_micros(50)),
+                Err(LoanError::OutOfMemory) if begin.elapsed() < GIVEN_BACK => {
+                    std::thread::sleep(Duration::from_micros(50))
+                }
                 Err(error) => {
                     return Err(error).say(|| {
-                        format!("{}: no chunk came back from the subscriptions in {} s", self.topic.name, GIVEN_BACK.as_secs())
+                        format!(
+                            "{}: no chunk came back from the subscriptions in {} s",
+                            self.topic.name,
+                            GIVEN_BACK.as_secs()
+                        )
                     })
                 }
             }
@@ -93,7 +102,8 @@ impl tacho_seam::Publisher for Publisher {
         });
         if longest > self.longest {
             return Err(Error::new(format!(
-                "{}: a subscription keeps {longest} messages, the publisher has memory for {}; give the publisher at least its depth",
+                "{}: a subscription keeps {longest} messages, the publisher has memory for {}; give the publisher at \
+                 least its depth",
                 self.topic.name, self.longest
             )));
         }
@@ -107,8 +117,8 @@ impl tacho_seam::Publisher for Publisher {
         };
         let chunk = self.lent.insert(chunk);
         let message = chunk.payload().as_ptr().cast();
-        // One byte behind the data says whether the chunk was filled: it is zero in fresh memory, and only this
-        // publisher writes.
+        // The byte after the data records whether the chunk was filled: it is zero in fresh memory, and only this
+        // publisher writes to it.
         let (data, filled) = chunk.payload_mut().split_at_mut(self.size);
         let kept = std::mem::replace(&mut filled[0], 1) == 1;
         Ok(Loan { data, kept, message })
@@ -121,7 +131,7 @@ impl tacho_seam::Publisher for Publisher {
         let tacho_seam::Header { sequence, stamp_ns, publisher, reserved } = *header;
         *chunk.user_header_mut() = Header { sequence, stamp_ns, publisher, reserved };
         chunk.send().say(|| format!("{}: send", self.topic.name))?;
-        // It was sent: a wake-up that fails makes it late, and refuses nothing.
+        // The message was sent: a failed wake-up makes it late, but does not refuse it.
         if let Err(error) = self.notifier.notify() {
             eprintln!("{}: its subscriptions were not woken for message {sequence}: {error}", self.topic.name);
         }

@@ -1,4 +1,4 @@
-//! Taking: the publisher's chunk itself is shown.
+//! Taking: the subscription sees the publisher's chunk itself.
 
 use crate::memory::queue;
 use crate::topic::{check_depth, Header, Topic};
@@ -18,15 +18,16 @@ struct Joined {
     topic: Topic,
 }
 
-/// What `descriptor` gives out.
+/// The descriptor that `descriptor` returns.
 struct WaitedOn {
     poll: Poll,
-    /// Readable until the queues were first seen empty: what came before the listeners were there was told to nobody.
+    /// Readable until the queues were first seen empty, because nobody was notified of messages that came before the
+    /// listeners.
     first: Option<OwnedFd>,
     listeners: Vec<Arc<Listener<Ipc>>>,
 }
 
-// In the order in which its parts go: the thread that calls on_data first.
+// Fields in the order in which they must be dropped: the thread that calls on_data first.
 pub struct Subscription {
     _on_data: Option<Watch>,
     waited_on: Option<WaitedOn>,
@@ -43,7 +44,7 @@ fn descriptors(listeners: &[Arc<Listener<Ipc>>]) -> Vec<RawFd> {
 
 fn read_empty(listeners: &[Arc<Listener<Ipc>>]) {
     for listener in listeners {
-        // It fails on an interrupt alone; then the descriptor is still readable.
+        // Only an interrupt makes it fail; the descriptor is then still readable.
         let _ = listener.try_wait_all(|_| ());
     }
 }
@@ -52,10 +53,11 @@ impl Subscription {
     pub fn new(node: &Node<Ipc>, domain: u32, endpoint: &Endpoint, on_data: Option<OnData>) -> Result<Self> {
         check_depth(endpoint)?;
         let mut made = Self { _on_data: None, waited_on: None, lent: None, joined: Vec::new(), next: 0 };
-        // DDS 1.4, 2.2.3: reliable satisfies best effort, not the other way round.
+        // DDS 1.4, 2.2.3: reliable satisfies best effort, but not the reverse.
         let offered: &[bool] = if endpoint.qos.reliable { &[true] } else { &[true, false] };
-        let topics = offered.iter().map(|reliable| Topic::new(node, domain, endpoint, *reliable)).collect::<Result<Vec<_>>>()?;
-        // Listeners come before the ports: a message that is there was told.
+        let topics =
+            offered.iter().map(|reliable| Topic::new(node, domain, endpoint, *reliable)).collect::<Result<Vec<_>>>()?;
+        // Listeners are made before the ports, so that every message in a queue was notified.
         if let Some(on_data) = on_data {
             let listeners = topics.iter().map(listener).collect::<Result<Vec<_>>>()?;
             let waited_on = descriptors(&listeners);
@@ -107,8 +109,8 @@ impl tacho_seam::Subscription for Subscription {
 
     fn take(&mut self) -> Result<Option<Message<'_>>> {
         if !self.receive()? {
-            // News is read only where the queues are empty, and they are looked at again: what is readable then is
-            // about a later message.
+            // Notifications are read only if the queues are empty, and then the queues are checked again; a descriptor
+            // that is readable afterwards announces a later message.
             let Some(waited_on) = &mut self.waited_on else { return Ok(None) };
             waited_on.first = None;
             read_empty(&waited_on.listeners);
@@ -120,7 +122,7 @@ impl tacho_seam::Subscription for Subscription {
         let Header { sequence, stamp_ns, publisher, reserved } = *sample.user_header();
         let header = tacho_seam::Header { sequence, stamp_ns, publisher, reserved };
         let message = sample.payload().as_ptr().cast();
-        // Behind the data is the byte of Publisher::borrow.
+        // The byte of Publisher::borrow follows the data.
         let Some((_, data)) = sample.payload().split_last() else {
             return Err(Error::new("a message without a byte, which no publisher of this plugin sends"));
         };

@@ -1,9 +1,9 @@
-//! A topic is two services of iceoryx2: the messages, and the news that there is one; and a third where late joiners
-//! get history.
+//! A topic is two services of iceoryx2: one for the messages and one that notifies of them. A third one gives late
+//! joiners the history.
 //!
-//! What DDS matches by QoS, iceoryx2 fixes by whoever makes the service first: so the offered reliability is part of
-//! the service's name (a best-effort subscription joins both, a reliable one only the reliable), and where durability,
-//! history or type differ, the second end is refused.
+//! DDS compares QoS when it matches, but in iceoryx2 the first end of a service fixes it. So the offered reliability is
+//! part of the service's name (a best-effort subscription joins both, a reliable one only the reliable one). If
+//! durability, history or type differ, the second end is refused.
 
 use crate::memory::{queue, LONGEST_QUEUE, PEERS};
 use crate::Ipc;
@@ -18,13 +18,13 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use tacho_seam::{Endpoint, Error, Result, Say};
 
-/// How long to wait for a service that another process is making or removing right now.
+/// How long to wait for a service that another process is making or removing at this moment.
 const SETTLED: Duration = Duration::from_secs(5);
 
-/// How often to look for peers that were killed: it lists a folder.
+/// How often to look for peers that were killed, which lists a folder.
 const CLEANED: Duration = Duration::from_millis(100);
 
-/// What middleware.h calls `tacho_header`, in iceoryx2's user header: in the same chunk, ahead of the data.
+/// The `tacho_header` of middleware.h, in iceoryx2's user header: in the same chunk, ahead of the data.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, ZeroCopySend)]
 #[type_name("tacho_header")]
@@ -57,9 +57,11 @@ impl Topic {
         let history = if endpoint.qos.transient_local { endpoint.qos.depth } else { 0 };
         let found = messages.static_config().history_size();
         if found != history {
-            let said = |history| if history == 0 { "volatile".into() } else { format!("transient local of depth {history}") };
+            let said =
+                |history| if history == 0 { "volatile".into() } else { format!("transient local of depth {history}") };
             return Err(Error::new(format!(
-                "{name}: another end of the topic is {}, this one {}; iceoryx2 has one durability a topic: give all its ends the same",
+                "{name}: another end of the topic is {}, this one {}; iceoryx2 has one durability a topic: give all \
+                 its ends the same",
                 said(found),
                 said(history)
             )));
@@ -68,17 +70,17 @@ impl Topic {
         Ok(Self { name: name.into(), messages, news, cleaned: Mutex::new(Instant::now()) })
     }
 
-    /// The event by which a late joiner of a transient-local topic asks for its history: publishers of iceoryx2 hand it
-    /// over only when they look.
+    /// The event by which a late joiner of a transient-local topic requests its history, because publishers of iceoryx2
+    /// send it only when they check for late joiners.
     pub fn joined(&self, node: &Node<Ipc>, domain: u32, endpoint: &Endpoint) -> Result<Event> {
         event(node, &service_name(domain, endpoint, "joined")?).say(|| format!("{}: late joiners", self.name))
     }
 
-    /// Forgets peers whose process is gone, now and then.
+    /// Forgets peers whose process is gone, from time to time.
     pub fn forget_the_dead(&self) {
         let mut cleaned = self.cleaned.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if cleaned.elapsed() >= CLEANED {
-            // What another process is removing at this moment will be gone the next time.
+            // If another process is removing it at this moment, it will be gone the next time.
             let _ = self.messages.try_cleanup_dead_nodes();
             *cleaned = Instant::now();
         }
@@ -87,7 +89,8 @@ impl Topic {
 
 fn service_name(domain: u32, endpoint: &Endpoint, kind: &str) -> Result<ServiceName> {
     let name = format!("{domain}/{kind}{}", endpoint.topic);
-    ServiceName::new(&name).say(|| format!("{}: {} bytes of name, of at most {}", endpoint.topic, name.len(), ServiceName::max_len()))
+    ServiceName::new(&name)
+        .say(|| format!("{}: {} bytes of name, of at most {}", endpoint.topic, name.len(), ServiceName::max_len()))
 }
 
 fn messages(node: &Node<Ipc>, name: &ServiceName, endpoint: &Endpoint) -> std::result::Result<Messages, MessagesError> {
@@ -123,7 +126,9 @@ fn event(node: &Node<Ipc>, name: &ServiceName) -> std::result::Result<Event, Eve
             error,
             EventOpenOrCreateError::SystemInFlux
                 | EventOpenOrCreateError::EventOpenError(
-                    EventOpenError::DoesNotExist | EventOpenError::IsMarkedForDestruction | EventOpenError::HangsInCreation
+                    EventOpenError::DoesNotExist
+                        | EventOpenError::IsMarkedForDestruction
+                        | EventOpenError::HangsInCreation
                 )
                 | EventOpenOrCreateError::EventCreateError(
                     EventCreateError::AlreadyExists
@@ -142,13 +147,18 @@ fn in_flux(error: &MessagesError) -> bool {
                 OpenError::DoesNotExist | OpenError::IsMarkedForDestruction | OpenError::HangsInCreation
             )
             | MessagesError::PublishSubscribeCreateError(
-                CreateError::AlreadyExists | CreateError::IsBeingCreatedByAnotherInstance | CreateError::HangsInCreation
+                CreateError::AlreadyExists
+                    | CreateError::IsBeingCreatedByAnotherInstance
+                    | CreateError::HangsInCreation
             )
     )
 }
 
-/// Tries again while others are about to make or remove the same.
-fn settled<T, E>(make: impl Fn() -> std::result::Result<T, E>, in_flux: impl Fn(&E) -> bool) -> std::result::Result<T, E> {
+/// Tries again while others are about to make or remove the same service.
+fn settled<T, E>(
+    make: impl Fn() -> std::result::Result<T, E>,
+    in_flux: impl Fn(&E) -> bool,
+) -> std::result::Result<T, E> {
     let begin = Instant::now();
     loop {
         match make() {
@@ -158,19 +168,26 @@ fn settled<T, E>(make: impl Fn() -> std::result::Result<T, E>, in_flux: impl Fn(
     }
 }
 
-/// What an end of a topic has that differs from the end that made it.
+/// Describes how an end of a topic differs from the end that made the topic.
 fn refusal(error: MessagesError, endpoint: &Endpoint) -> String {
     let MessagesError::PublishSubscribeOpenError(open) = error else { return error.to_string() };
     match open {
         OpenError::IncompatibleAttributes => {
-            format!("another end of the topic has another type than {}; give all its ends the same", endpoint.message_type)
+            format!(
+                "another end of the topic has another type than {}; give all its ends the same",
+                endpoint.message_type
+            )
         }
-        OpenError::IncompatibleOverflowBehavior => "one end of the topic keeps all, another keeps last; iceoryx2 has one \
+        OpenError::IncompatibleOverflowBehavior => {
+            "one end of the topic keeps all, another keeps last; iceoryx2 has one \
             history a topic: give all its ends the same"
-            .into(),
-        OpenError::DoesNotSupportRequestedMinHistorySize => "another end of the topic is volatile or keeps fewer; give all \
+                .into()
+        }
+        OpenError::DoesNotSupportRequestedMinHistorySize => {
+            "another end of the topic is volatile or keeps fewer; give all \
             its ends the same durability and depth"
-            .into(),
+                .into()
+        }
         OpenError::ExceedsMaxNumberOfNodes => format!("more than {} processes at one topic", 2 * PEERS),
         _ => error.to_string(),
     }
@@ -180,10 +197,15 @@ fn refusal(error: MessagesError, endpoint: &Endpoint) -> String {
 pub fn check_depth(endpoint: &Endpoint) -> Result<()> {
     let Endpoint { topic, qos, size, .. } = endpoint;
     if qos.transient_local && qos.keep_all {
-        return Err(Error::new(format!("{topic}: transient local with keep all needs endless memory; expected keep last")));
+        return Err(Error::new(format!(
+            "{topic}: transient local with keep all needs endless memory; expected keep last"
+        )));
     }
     if queue(qos, *size) > LONGEST_QUEUE {
-        return Err(Error::new(format!("{topic}: keep last with depth {}; expected at most {LONGEST_QUEUE}", qos.depth)));
+        return Err(Error::new(format!(
+            "{topic}: keep last with depth {}; expected at most {LONGEST_QUEUE}",
+            qos.depth
+        )));
     }
     Ok(())
 }

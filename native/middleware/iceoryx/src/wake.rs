@@ -1,4 +1,4 @@
-//! Waiting on several descriptors, and a thread that does so until it is dropped.
+//! Waits on several descriptors, and provides a thread that does so until it is dropped.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -9,7 +9,11 @@ use tacho_seam::{Result, Say};
 pub struct Poll(OwnedFd);
 
 fn checked(what: &str, result: i32) -> Result<i32> {
-    if result < 0 { Err(io::Error::last_os_error()).say(|| what.into()) } else { Ok(result) }
+    if result < 0 {
+        Err(io::Error::last_os_error()).say(|| what.into())
+    } else {
+        Ok(result)
+    }
 }
 
 /// A descriptor that is readable until it is closed.
@@ -22,7 +26,8 @@ impl Poll {
     /// The descriptors must stay open as long as this is used.
     pub fn new(descriptors: &[RawFd]) -> Result<Self> {
         // SAFETY: no addresses; the descriptor is new and owned from here on.
-        let poll = unsafe { Self(OwnedFd::from_raw_fd(checked("epoll_create1", libc::epoll_create1(libc::EPOLL_CLOEXEC))?)) };
+        let poll =
+            unsafe { Self(OwnedFd::from_raw_fd(checked("epoll_create1", libc::epoll_create1(libc::EPOLL_CLOEXEC))?)) };
         for descriptor in descriptors {
             let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: *descriptor as u64 };
             // SAFETY: the event lives through the call.
@@ -33,12 +38,12 @@ impl Poll {
         Ok(poll)
     }
 
-    /// For poll() and its like.
+    /// Returns a descriptor for poll() and the like.
     pub fn descriptor(&self) -> RawFd {
         self.0.as_raw_fd()
     }
 
-    /// Waits until one is readable, and says which.
+    /// Waits until one is readable, and returns which.
     fn wait(&self) -> RawFd {
         loop {
             let mut event = libc::epoll_event { events: 0, u64: 0 };
@@ -57,8 +62,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Calls `ready` whenever one of them is readable; it must read them empty. They must stay open until this is
-    /// dropped.
+    /// Calls `ready` whenever one of them is readable; `ready` must read until it is empty. The descriptors must stay
+    /// open until this is dropped.
     pub fn new(name: &str, descriptors: &[RawFd], ready: impl Fn() + Send + 'static) -> Result<Self> {
         // SAFETY: no addresses; the descriptor is new and owned from here on.
         let stop = unsafe { OwnedFd::from_raw_fd(checked("eventfd", libc::eventfd(0, libc::EFD_CLOEXEC))?) };
@@ -74,14 +79,14 @@ impl Watch {
 }
 
 impl Drop for Watch {
-    /// When it returns, `ready` is not called any more.
+    /// When it returns, `ready` is no longer called.
     fn drop(&mut self) {
         let one = 1u64.to_ne_bytes();
-        // SAFETY: eight bytes, which is what an eventfd takes.
+        // SAFETY: eight bytes, the size that an eventfd takes.
         let written = unsafe { libc::write(self.stop.as_raw_fd(), one.as_ptr().cast(), one.len()) };
         debug_assert_eq!(written, 8);
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join(); // what it panicked of was said
+            let _ = thread.join(); // the panic was already reported
         }
     }
 }

@@ -1,10 +1,10 @@
-//! What is refused by every middleware alike.
+//! Requests that every middleware refuses alike.
 
 use crate::{Endpoint, Error, Middleware, Qos, Result};
 use std::ffi::{c_char, CStr};
 use tacho_abi::{EndpointConfig as RawEndpointConfig, Qos as RawQos};
 
-/// A text of the caller's.
+/// Returns a text of the caller.
 ///
 /// # Safety
 /// NUL-terminated, and alive as long as the result.
@@ -14,7 +14,7 @@ pub unsafe fn text<'a>(what: &str, text: *const c_char) -> Result<&'a str> {
     text.to_str().map_err(|_| Error::new(format!("{what} {text:?} is not UTF-8")))
 }
 
-/// The transport of that name, the default one for "".
+/// Returns the transport of that name, the default one for "".
 pub fn transport<M: Middleware>(name: &str) -> Result<&'static str> {
     let wanted = if name.is_empty() { M::TRANSPORTS[0] } else { name };
     M::TRANSPORTS.iter().find(|known| **known == wanted).copied().ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Errors: a text that says what was found, what was expected and what would mend it.
+//! Errors: a text with what was found, what was expected and what would help.
 
 use std::fmt::Display;
 
@@ -10,7 +10,7 @@ pub struct Error(String);
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// With this text; the name of the middleware is put before it.
+    /// Makes an error with this text; the seam puts the name of the middleware before it.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -22,9 +22,9 @@ impl Display for Error {
     }
 }
 
-/// Says what was being done when another's error came.
+/// Adds what was being done when another's error came.
 pub trait Say<T> {
-    /// `doing: error`.
+    /// Makes `doing: error`.
     fn say(self, doing: impl FnOnce() -> String) -> Result<T>;
 }
 

@@ -1,9 +1,9 @@
 //! The plugin's side of the middleware seam (`native/include/tacho/middleware.h`), for plugins in Rust.
 //!
-//! A plugin implements [`Middleware`], [`Publisher`] and [`Subscription`] in safe Rust and says [`export!`] once.
-//! Everything that crosses as C happens here: addresses, texts, panics, and the checks that are the same for all: that
-//! the node was made, that topic, type, transport and QoS are known, that a buffer is borrowed before it is published,
-//! and a message given back before the next is taken.
+//! A plugin implements [`Middleware`], [`Publisher`] and [`Subscription`] in safe Rust and calls [`export!`] once. The
+//! seam handles everything that crosses as C: addresses, texts, panics, and the checks that all plugins share. These
+//! make sure that the node was made, that topic, type, transport and QoS are known, that a buffer is borrowed before it
+//! is published, and that a message is given back before the next is taken.
 
 mod check;
 mod error;
@@ -20,26 +20,26 @@ use std::os::fd::RawFd;
 
 /// A session of a middleware: one participant of a domain. Dropped after all its endpoints.
 pub trait Middleware: Sized + Send + Sync + 'static {
-    /// As in `libtacho_<name>.so`.
+    /// Its name in `libtacho_<name>.so`.
     const NAME: &'static str;
-    /// Default first.
+    /// Its transports, default first.
     const TRANSPORTS: &'static [&'static str];
-    /// Message types carried.
+    /// The message types that it carries.
     const TYPES: &'static [MessageType] = MESSAGE_TYPES;
     /// Whether [`Subscription::descriptor`] is implemented.
     const DESCRIPTOR: bool = false;
-    /// Its publishers.
+    /// The type of its publishers.
     type Publisher: Publisher;
-    /// Its subscriptions.
+    /// The type of its subscriptions.
     type Subscription: Subscription;
 
-    /// Of the middleware and what lies below.
+    /// Returns the versions of the middleware and of the layers below.
     fn version() -> Result<String>;
     /// Joins a domain.
     fn open(config: &SessionConfig) -> Result<Self>;
     /// Adds a node; its name is new in this session.
     fn node(&self, name: &str) -> Result<()>;
-    /// The type for a message of so many bytes, where the workload names none.
+    /// Chooses the type of a message with this many bytes, if the workload names none.
     fn type_for(_size: usize) -> &'static str {
         "Bytes"
     }
@@ -51,15 +51,15 @@ pub trait Middleware: Sized + Send + Sync + 'static {
 
 /// A publisher, used by one thread at a time.
 pub trait Publisher: 'static {
-    /// Subscriptions now matched with it.
+    /// Returns how many subscriptions are now matched with it.
     fn matched(&mut self) -> Result<usize>;
-    /// The buffer of the next message; the same one when it was not published since.
+    /// Lends the buffer of the next message; the same one if it was not published since.
     fn borrow(&mut self) -> Result<Loan<'_>>;
     /// Publishes the borrowed buffer.
     fn publish(&mut self, header: &Header) -> Result<()>;
 }
 
-/// For a plugin whose publishers are of several types, one a message type.
+/// For a plugin whose publishers have several types, one for each message type.
 impl Publisher for Box<dyn Publisher> {
     fn matched(&mut self) -> Result<usize> {
         (**self).matched()
@@ -74,20 +74,20 @@ impl Publisher for Box<dyn Publisher> {
 
 /// A subscription, used by one thread at a time.
 pub trait Subscription: 'static {
-    /// Publishers now matched with it.
+    /// Returns how many publishers are now matched with it.
     fn matched(&mut self) -> Result<usize>;
-    /// The next message, unless there is none.
+    /// Takes the next message, if there is one.
     fn take(&mut self) -> Result<Option<Message<'_>>>;
-    /// The message that was taken last is no longer read.
+    /// The caller no longer reads the message that was taken last.
     fn give_back(&mut self);
-    /// A descriptor that poll() finds readable while a message may be there (only asked for where
-    /// [`Middleware::DESCRIPTOR`]).
+    /// Returns a descriptor that poll() reports as readable while a message may be there. It is called only if
+    /// [`Middleware::DESCRIPTOR`] is set.
     fn descriptor(&mut self) -> Result<RawFd> {
         Err(Error::new("no descriptor to wait on"))
     }
 }
 
-/// As for publishers.
+/// For a plugin whose subscriptions have several types, one for each message type.
 impl Subscription for Box<dyn Subscription> {
     fn matched(&mut self) -> Result<usize> {
         (**self).matched()
@@ -103,18 +103,19 @@ impl Subscription for Box<dyn Subscription> {
     }
 }
 
-/// How to join a domain.
+/// The parameters of joining a domain.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionConfig<'a> {
-    /// Keeps runs on one machine apart.
+    /// Separates the runs on one machine.
     pub domain: u32,
     /// One of [`Middleware::TRANSPORTS`].
     pub transport: &'static str,
-    /// IPv4 address of the one interface to use; empty: all traffic stays on this machine.
+    /// IPv4 address of the only interface to use; empty: all traffic stays on this machine.
     pub address: &'a str,
 }
 
-/// A publisher or subscription to be: checked, so that only what this middleware cannot do is left to refuse.
+/// The properties of a publisher or subscription that is to be made. They are checked, so the plugin only refuses what
+/// its middleware cannot do.
 #[derive(Debug, Clone, Copy)]
 pub struct Endpoint<'a> {
     /// A node of the session.
@@ -125,11 +126,11 @@ pub struct Endpoint<'a> {
     pub message_type: &'static str,
     /// Bytes of data of a message, at most (subscriptions).
     pub size: usize,
-    /// Asked for.
+    /// The requested QoS.
     pub qos: Qos,
 }
 
-/// ROS 2's quality of service, as far as a workload asks for it.
+/// ROS 2's quality of service, as far as a workload can ask for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Qos {
     /// Reliable rather than best effort.
@@ -138,7 +139,7 @@ pub struct Qos {
     pub transient_local: bool,
     /// Keep all rather than keep last.
     pub keep_all: bool,
-    /// Of keep last; at least 1.
+    /// Depth of keep last; at least 1.
     pub depth: usize,
 }
 
@@ -148,21 +149,21 @@ pub struct Loan<'a> {
     pub data: &'a mut [u8],
     /// Whether it still holds what was last filled in.
     pub kept: bool,
-    /// What the layer below calls the message in its trace events, or the buffer.
+    /// The message's address in the trace events of the layer below, or the buffer.
     pub message: *const c_void,
 }
 
 /// A taken message.
 pub struct Message<'a> {
-    /// As it was published.
+    /// Its header, as it was published.
     pub header: Header,
     /// Its data, unchanged until it is given back.
     pub data: &'a [u8],
-    /// What the layer below calls it in its trace events, or the message.
+    /// The message's address in the trace events of the layer below, or the message.
     pub message: *const c_void,
 }
 
-/// Tells the user of the seam that a message was put into a queue. Called from any thread.
+/// Notifies the user of the seam that a message was put into a queue. Any thread may call it.
 #[derive(Clone, Copy)]
 pub struct OnData {
     function: unsafe extern "C" fn(*mut c_void),
@@ -182,13 +183,13 @@ impl OnData {
     }
 }
 
-/// Exports `tacho_middleware()` for an implementation of [`Middleware`], and `tacho_facts` from the file that is named.
+/// Exports `tacho_middleware()` for an implementation of [`Middleware`], and `tacho_facts` from the named file.
 #[macro_export]
 macro_rules! export {
     ($middleware:ty, $facts:literal) => {
         $crate::export!($middleware);
         const FACTS: &str = concat!(include_str!($facts), "\0");
-        /// What is known of the plugin before it is loaded (middleware.h).
+        /// Facts about the plugin that tacho needs before it loads the plugin (middleware.h).
         #[no_mangle]
         #[allow(non_upper_case_globals)]
         pub static tacho_facts: [u8; FACTS.len()] = match FACTS.as_bytes().first_chunk() {

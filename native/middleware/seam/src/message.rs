@@ -6,9 +6,9 @@ pub const MIB: usize = 1024 * 1024;
 /// A message type that a plugin carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageType {
-    /// As a workload names it.
+    /// Its name in a workload.
     pub name: &'static str,
-    /// Bytes of data that it always carries; absent: any.
+    /// The bytes of data that it always carries; absent if any number is possible.
     pub only_size: Option<usize>,
 }
 
@@ -21,17 +21,17 @@ pub const MESSAGE_TYPES: &[MessageType] = &[
     MessageType { name: "TwistStamped", only_size: Some(48) },
 ];
 
-/// A type's name and hash in ROS 2, which topics of DDS and keys of zenoh hold (REP 2011; `type_hashes` in the share
-/// folders of the messages).
+/// A type's name and hash in ROS 2, which are parts of topics of DDS and keys of zenoh (REP 2011; `type_hashes` in the
+/// share folders of the messages).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RosType {
-    /// On DDS.
+    /// Its name on DDS.
     pub name: &'static str,
     /// `RIHS01_` and 64 hexadecimal digits.
     pub hash: &'static str,
 }
 
-/// Of a type as a workload names it.
+/// Looks up a type by its name in a workload.
 pub fn ros_type(name: &str) -> RosType {
     let (name, hash) = match name {
         "PointCloud2" | "PointCloud1m" => (

@@ -1,4 +1,4 @@
-//! The functions behind the table: each finds its object, calls the plugin, and turns errors and panics into texts.
+//! The functions of the table: each finds its object, calls the plugin, and turns errors and panics into texts.
 
 use crate::{check, Error, Middleware, OnData, Publisher, Result, SessionConfig, Subscription};
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use tacho_abi::{
     SessionConfig as RawSessionConfig, Table,
 };
 
-/// What a session's address points to.
+/// The object at a session's address.
 struct Session<M: Middleware> {
     /// The address of the box is the handle.
     nodes: Mutex<HashMap<String, Box<u8>>>,
@@ -32,11 +32,10 @@ struct SubscriptionOf<M: Middleware> {
     inner: M::Subscription,
 }
 
-/// Owned by the session, used by the caller until it closes the session.
+/// The session owns it, and the caller uses it until it closes the session.
 struct Address<T>(*mut T);
 
-// SAFETY: the session only frees it, when nobody else uses it any more; middleware.h allows endpoints to change
-// threads.
+// SAFETY: the session only frees it when nobody else uses it any more; middleware.h allows endpoints to change threads.
 unsafe impl<T> Send for Address<T> {}
 
 impl<T> Address<T> {
@@ -56,7 +55,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The table of a middleware; what it points to lives as long as the process.
+/// Makes the table of a middleware; everything that it points to lives as long as the process.
 pub fn table<M: Middleware>() -> Table {
     Table {
         abi: abi::ABI,
@@ -88,7 +87,7 @@ fn forever_list<'a>(names: impl Iterator<Item = &'a str>) -> *const *const c_cha
     list.leak().as_ptr()
 }
 
-/// Writes as much of a text as fits, with its NUL, and cuts no character in two.
+/// Writes as much of a text as fits, with its NUL, and splits no character.
 ///
 /// # Safety
 /// `out` has room for `size` bytes, at least one.
@@ -104,7 +103,7 @@ unsafe fn write(text: &str, out: *mut c_char, size: usize) {
     }
 }
 
-/// Runs the plugin's part; what goes wrong in it becomes a text and `failure`.
+/// Runs the plugin's part; an error or panic in it becomes a text and `failure`.
 ///
 /// # Safety
 /// `error` has room for ERROR_SIZE bytes.
@@ -147,7 +146,7 @@ unsafe extern "C" fn open<M: Middleware>(config: *const RawSessionConfig, error:
 }
 
 unsafe extern "C" fn close<M: Middleware>(session: *mut c_void) {
-    // A panic on the way leaves the rest open; there is nobody to tell.
+    // If a part panics, the rest stays open, because nobody could handle the error.
     let _ = catch_unwind(|| {
         // SAFETY: made by open(), closed once.
         let session = unsafe { Box::from_raw(session.cast::<Session<M>>()) };
@@ -315,7 +314,7 @@ unsafe extern "C" fn take<M: Middleware>(
 }
 
 unsafe extern "C" fn give_back<M: Middleware>(subscription: *mut c_void, message: *mut RawMessage) {
-    // A panic on the way has nobody to be told to.
+    // Nobody could handle a panic here.
     let _ = catch_unwind(|| {
         // SAFETY: as in subscription_matched().
         unsafe {

@@ -1,4 +1,4 @@
-//! Who is there: the liveliness tokens of a domain, as they come and go.
+//! Knows who is there, by the liveliness tokens of a domain as they come and go.
 
 use crate::keys::{self, Entity};
 use std::collections::HashMap;
@@ -41,7 +41,7 @@ impl Graph {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Entities now matched with this one.
+    /// Returns how many entities are now matched with this one.
     pub fn matched(&self, entity: &Entity) -> usize {
         self.tokens().values().filter(|other| entity.matches(other)).count()
     }

@@ -1,16 +1,16 @@
 //! Zenoh's keys, as rmw_zenoh_cpp of ROS 2 forms them (its docs/design.md and liveliness_utils.cpp).
 //!
-//! Messages go to `<domain>/<topic>/<type>/<type hash>`. Each node, publisher and subscription is told to all by a
-//! liveliness token `@ros2_lv/<domain>/<session>/<node>/<entity>/<kind>/<enclave>/<namespace>/<node
+//! Messages go to `<domain>/<topic>/<type>/<type hash>`. A liveliness token announces each node, publisher and
+//! subscription: `@ros2_lv/<domain>/<session>/<node>/<entity>/<kind>/<enclave>/<namespace>/<node
 //! name>/<topic>/<type>/<type hash>/<qos>`, with `%` for each slash in a part.
 
 use tacho_seam::{Qos, RosType};
 
-/// rmw_zenoh_cpp leaves a policy out of the token where it has this value: reliable, volatile, keep last and this
+/// rmw_zenoh_cpp leaves a policy out of the token if it has its default value: reliable, volatile, keep last and this
 /// depth.
 const DEFAULT_DEPTH: usize = 42;
 
-/// What an endpoint's token stands for.
+/// The entity of an endpoint's token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `MP`.
@@ -19,7 +19,7 @@ pub enum Kind {
     Subscription,
 }
 
-/// A publisher or subscription that a token tells of: what matching looks at.
+/// A publisher or subscription in a token, with the properties that matching compares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entity {
     pub kind: Kind,
@@ -29,7 +29,7 @@ pub struct Entity {
     pub transient_local: bool,
 }
 
-/// A node: where its tokens stand.
+/// A node, with the parts of its tokens.
 pub struct NodeKey<'a> {
     pub domain: u32,
     pub session: &'a str,
@@ -48,7 +48,11 @@ pub fn all_tokens(domain: u32) -> String {
 }
 
 fn mangled(part: &str) -> String {
-    if part.is_empty() { "%".into() } else { part.replace('/', "%") }
+    if part.is_empty() {
+        "%".into()
+    } else {
+        part.replace('/', "%")
+    }
 }
 
 impl NodeKey<'_> {
@@ -57,12 +61,12 @@ impl NodeKey<'_> {
         format!("@ros2_lv/{domain}/{session}/{node}/{entity}/{kind}/%/%/{name}")
     }
 
-    /// The node's own token.
+    /// Returns the node's own token.
     pub fn token(&self) -> String {
         self.begin(self.node, "NN")
     }
 
-    /// The token of one of its endpoints.
+    /// Returns the token of one of its endpoints.
     pub fn endpoint_token(&self, entity: usize, kind: Kind, topic: &str, message: &RosType, qos: &Qos) -> String {
         let kind = if kind == Kind::Publisher { "MP" } else { "MS" };
         let begin = self.begin(entity, kind);
@@ -80,7 +84,7 @@ fn policies(qos: &Qos) -> String {
 }
 
 impl Entity {
-    /// From a token's key; absent for nodes, services and what others put below this prefix.
+    /// Parses a token's key; absent for nodes, services and what others put below this prefix.
     pub fn parse(token: &str) -> Option<Self> {
         let parts: Vec<_> = token.split('/').collect();
         let [_, _, _, _, _, kind, _, _, _, topic, message_type, _, qos] = parts[..] else { return None };
@@ -92,11 +96,17 @@ impl Entity {
         let mut policies = qos.split(':');
         let reliable = matches!(policies.next()?, "" | "0" | "1");
         let transient_local = policies.next()? == "1";
-        Some(Self { kind, topic: topic.replace('%', "/"), message_type: message_type.into(), reliable, transient_local })
+        Some(Self {
+            kind,
+            topic: topic.replace('%', "/"),
+            message_type: message_type.into(),
+            reliable,
+            transient_local,
+        })
     }
 
-    /// Whether a publisher and a subscription match: topic and type are the same, and what is offered is at least what
-    /// is requested (DDS 1.4, 2.2.3).
+    /// Whether a publisher and a subscription match: topic and type must be equal, and the publisher must offer at
+    /// least what is requested (DDS 1.4, 2.2.3).
     pub fn matches(&self, other: &Self) -> bool {
         let (publisher, subscription) = match (self.kind, other.kind) {
             (Kind::Publisher, Kind::Subscription) => (self, other),
@@ -119,21 +129,23 @@ mod tests {
 
     #[test]
     fn keys_are_those_of_rmw_zenoh() {
-        // As its Entity and TopicInfo put them together: enclave and namespace are "/".
+        // Formed as by its Entity and TopicInfo: enclave and namespace are "/".
         assert_eq!(topic(0, "/chatter", &CHATTER), "0/chatter/std_msgs::msg::dds_::String_/RIHS01_df66");
         let talker = NodeKey { domain: 2, session: "aac3178e146ba6f1fc6e6a4085e77f21", node: 0, name: "talker" };
         assert_eq!(talker.token(), "@ros2_lv/2/aac3178e146ba6f1fc6e6a4085e77f21/0/0/NN/%/%/talker");
         let depth_7 = Qos { depth: 7, ..DEFAULT };
         assert_eq!(
             talker.endpoint_token(10, Kind::Publisher, "/chatter", &CHATTER, &depth_7),
-            "@ros2_lv/2/aac3178e146ba6f1fc6e6a4085e77f21/0/10/MP/%/%/talker/%chatter/std_msgs::msg::dds_::String_/RIHS01_df66/::,7:,:,:,,"
+            "@ros2_lv/2/aac3178e146ba6f1fc6e6a4085e77f21/0/10/MP/%/%/talker/%chatter/\
+             std_msgs::msg::dds_::String_/RIHS01_df66/::,7:,:,:,,"
         );
     }
 
     #[test]
     fn a_token_tells_what_matching_needs() {
         let node = NodeKey { domain: 1, session: "ab", node: 3, name: "node" };
-        let told = |kind, topic: &str, qos| Entity::parse(&node.endpoint_token(4, kind, topic, &CHATTER, &qos)).unwrap();
+        let told =
+            |kind, topic: &str, qos| Entity::parse(&node.endpoint_token(4, kind, topic, &CHATTER, &qos)).unwrap();
         let best_effort = Qos { reliable: false, ..DEFAULT };
         let kept = Qos { transient_local: true, keep_all: true, ..DEFAULT };
         let publisher = |qos| told(Kind::Publisher, "/lidar/points", qos);

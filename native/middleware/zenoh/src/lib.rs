@@ -1,8 +1,8 @@
 //! The zenoh plugin: Eclipse Zenoh with the keys, tokens, attachments and messages of ROS 2, as rmw_zenoh_cpp forms
 //! them.
 //!
-//! A message is filled in as ROS 2's type, serialised as CDR at the publish call, and deserialised at the take, so that
-//! what is measured is what a ROS 2 program would wait for, without rcl and rmw.
+//! A message is filled in as ROS 2's type, serialised as CDR at the publish call, and deserialised at the take. So a
+//! run measures what a ROS 2 program would wait for, without rcl and rmw.
 
 mod config;
 mod graph;
@@ -22,7 +22,7 @@ use zenoh::liveliness::LivelinessToken;
 use zenoh::pubsub::Subscriber;
 use zenoh::Wait;
 
-// In the order in which its parts go: what is declared before the session.
+// Fields in the order in which they must be dropped: declared entities before the session.
 struct Zenoh {
     nodes: Mutex<HashMap<String, (usize, LivelinessToken)>>,
     graph: Graph,
@@ -30,11 +30,11 @@ struct Zenoh {
     session: zenoh::Session,
     domain: u32,
     shm: bool,
-    /// Identifiers of nodes, publishers and subscriptions count up.
+    /// Next identifier of a node, publisher or subscription.
     next: AtomicUsize,
 }
 
-/// What a publisher or subscription is known by.
+/// The identity of a publisher or subscription.
 struct Place {
     key: String,
     token: String,
@@ -90,15 +90,23 @@ impl Middleware for Zenoh {
         Ok(())
     }
 
-    /// As the ros2 plugin chooses.
+    /// Chooses as the ros2 plugin does.
     fn type_for(size: usize) -> &'static str {
-        if size < 4096 { "Bytes" } else { "PointCloud2" }
+        if size < 4096 {
+            "Bytes"
+        } else {
+            "PointCloud2"
+        }
     }
 
     fn advertise(&self, endpoint: &Endpoint) -> Result<Self::Publisher> {
         let place = self.place(endpoint, Kind::Publisher)?;
         let make = || Self::Publisher::new(&self.session, self.shm, self.graph.clone(), place, endpoint);
-        if self.shm { shared_memory::alone(make) } else { make() }
+        if self.shm {
+            shared_memory::alone(make)
+        } else {
+            make()
+        }
     }
 
     fn subscribe(&self, endpoint: &Endpoint, on_data: Option<OnData>) -> Result<Self::Subscription> {
@@ -109,7 +117,7 @@ impl Middleware for Zenoh {
 
 impl Drop for Zenoh {
     fn drop(&mut self) {
-        // It fails where it was closed already; then there is nothing left to close.
+        // It fails only if it was closed already; then nothing is left to close.
         let _ = self.session.close().wait();
     }
 }

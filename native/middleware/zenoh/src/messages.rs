@@ -92,7 +92,7 @@ pub struct TwistStamped {
     twist: [f64; 6],
 }
 
-/// One of them; with the bytes to be filled in, where the message has numbers instead.
+/// A message of ROS 2; if it has numbers instead of bytes, the bytes to be filled in are beside it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ros {
     Bytes(UInt8MultiArray),
@@ -113,17 +113,28 @@ impl Time {
 }
 
 impl Ros {
-    /// A message with room for so many bytes of data.
+    /// Makes a message with room for this many bytes of data.
     pub fn new(name: &str, size: usize) -> Self {
         let data = vec![0; HEADER_SIZE + size];
-        let (width, header) = (data.len() as u32, |frame: &str| Stamped { frame_id: frame.into(), ..Default::default() });
+        let (width, header) =
+            (data.len() as u32, |frame: &str| Stamped { frame_id: frame.into(), ..Default::default() });
         match name {
             // One row of one-byte points, so that any size is a well-formed cloud.
             "PointCloud2" | "PointCloud1m" => {
                 let field = PointField { name: "intensity".into(), offset: 0, datatype: 2 /* UINT8 */, count: 1 };
                 let (header, fields) = (header("lidar"), vec![field]);
                 let (height, point_step, is_bigendian, is_dense) = (1, 1, false, true);
-                Self::Cloud(PointCloud2 { header, height, width, fields, is_bigendian, point_step, row_step: width, data, is_dense })
+                Self::Cloud(PointCloud2 {
+                    header,
+                    height,
+                    width,
+                    fields,
+                    is_bigendian,
+                    point_step,
+                    row_step: width,
+                    data,
+                    is_dense,
+                })
             }
             // One row of mono8.
             "Image" => {
@@ -137,14 +148,14 @@ impl Ros {
 
     fn array(&self) -> Option<&[u8]> {
         match self {
-            Self::Bytes(UInt8MultiArray { data, .. }) | Self::Cloud(PointCloud2 { data, .. }) | Self::Image(Image { data, .. }) => {
-                Some(data)
-            }
+            Self::Bytes(UInt8MultiArray { data, .. })
+            | Self::Cloud(PointCloud2 { data, .. })
+            | Self::Image(Image { data, .. }) => Some(data),
             Self::Twist(..) => None,
         }
     }
 
-    /// The data.
+    /// Returns the data.
     pub fn data(&self) -> &[u8] {
         match self {
             Self::Twist(_, bytes) => bytes,
@@ -152,21 +163,22 @@ impl Ros {
         }
     }
 
-    /// The data, to be filled in.
+    /// Returns the data, to be filled in.
     pub fn data_mut(&mut self) -> &mut [u8] {
         match self {
-            Self::Bytes(UInt8MultiArray { data, .. }) | Self::Cloud(PointCloud2 { data, .. }) | Self::Image(Image { data, .. }) => {
-                &mut data[HEADER_SIZE..]
-            }
+            Self::Bytes(UInt8MultiArray { data, .. })
+            | Self::Cloud(PointCloud2 { data, .. })
+            | Self::Image(Image { data, .. }) => &mut data[HEADER_SIZE..],
             Self::Twist(_, bytes) => bytes,
         }
     }
 
-    /// Puts the header in.
+    /// Writes the header into it.
     pub fn set_header(&mut self, header: &Header) -> Result<()> {
         match self {
             Self::Bytes(UInt8MultiArray { data, .. }) => data[..HEADER_SIZE].copy_from_slice(&header.to_bytes()),
-            Self::Cloud(PointCloud2 { header: stamped, data, .. }) | Self::Image(Image { header: stamped, data, .. }) => {
+            Self::Cloud(PointCloud2 { header: stamped, data, .. })
+            | Self::Image(Image { header: stamped, data, .. }) => {
                 stamped.stamp = Time::of(header.stamp_ns)?;
                 data[..HEADER_SIZE].copy_from_slice(&header.to_bytes());
             }
@@ -182,7 +194,7 @@ impl Ros {
         Ok(())
     }
 
-    /// The header; absent where the message is not one of ours.
+    /// Returns the header; absent if the message is not one of ours.
     pub fn header(&self) -> Option<Header> {
         let Self::Twist(twist, _) = self else { return Header::from_bytes(self.array()?) };
         let mut fields = twist.header.frame_id.split('.');
@@ -192,7 +204,7 @@ impl Ros {
         Some(Header { sequence, stamp_ns: twist.header.stamp.ns(), publisher, reserved })
     }
 
-    /// Bytes of the serialised message.
+    /// Returns the length of the serialised message in bytes.
     pub fn serialized_size(&self) -> usize {
         let size = match self {
             Self::Bytes(message) => cdr::calc_serialized_size(message),
@@ -203,7 +215,7 @@ impl Ros {
         size as usize
     }
 
-    /// As little-endian CDR, with the encapsulation header.
+    /// Serialises it as little-endian CDR, with the encapsulation header.
     pub fn serialize_into(&self, out: impl Write) -> Result<()> {
         let done = match self {
             Self::Bytes(message) => cdr::serialize_into::<_, _, _, CdrLe>(out, message, Infinite),
@@ -214,7 +226,7 @@ impl Ros {
         done.say(|| "serialise".into())
     }
 
-    /// A message of the type that a workload names so.
+    /// Deserialises a message of the type with this name in a workload.
     pub fn deserialize(name: &str, input: impl Read) -> Result<Self> {
         let read = match name {
             "PointCloud2" | "PointCloud1m" => cdr::deserialize_from(input, Infinite).map(Self::Cloud),

@@ -1,4 +1,4 @@
-//! Publishing: the message is serialised, into shared memory where that is the transport, and put.
+//! Publishing: serialises the message, into shared memory if that is the transport, and puts it.
 
 use crate::graph::Graph;
 use crate::keys::Entity;
@@ -14,7 +14,8 @@ use zenoh::shm::{BlockOn, GarbageCollect, PosixShmProviderBackend, ShmProvider, 
 use zenoh::{Session, Wait};
 use zenoh_ext::{AdvancedPublisher, AdvancedPublisherBuilderExt, CacheConfig, ZSerializer};
 
-/// Messages that subscriptions may hold in shared memory beyond the depth of their queues, and bytes that is at least.
+/// Messages that subscriptions may hold in shared memory beyond the depth of their queues, and the least number of
+/// bytes for these.
 const RESERVE: usize = 16;
 const LEAST: usize = 16 * MIB;
 
@@ -24,18 +25,18 @@ enum Port {
     Cached(AdvancedPublisher<'static>),
 }
 
-// In the order in which its parts go: nobody is told of a publisher that is gone.
+// Fields in the order in which they must be dropped: the token first, so that no peer sees a publisher that is gone.
 pub struct Publisher {
     _token: LivelinessToken,
     port: Port,
     graph: Graph,
     entity: Entity,
     memory: Option<ShmProvider<PosixShmProviderBackend>>,
-    /// The session, where messages are to go by shared memory.
+    /// The session, if messages go by shared memory.
     shared: Option<Session>,
     message: Ros,
     filled: bool,
-    /// Of the attachment, from 1 as rmw_zenoh_cpp counts.
+    /// Sequence number in the attachment, from 1 as rmw_zenoh_cpp counts.
     sequence: i64,
     gid: [u8; 16],
 }
@@ -44,7 +45,9 @@ impl Publisher {
     pub fn new(session: &Session, shm: bool, graph: Graph, place: Place, endpoint: &Endpoint) -> Result<Self> {
         let (topic, qos) = (endpoint.topic, &endpoint.qos);
         if qos.transient_local && qos.keep_all {
-            return Err(Error::new(format!("{topic}: transient local with keep all would keep without end; expected keep last")));
+            return Err(Error::new(format!(
+                "{topic}: transient local with keep all would keep without end; expected keep last"
+            )));
         }
         let (reliability, congestion) = if qos.reliable {
             (Reliability::Reliable, CongestionControl::Block)
@@ -63,10 +66,11 @@ impl Publisher {
             let bytes = (message.serialized_size() * (qos.depth + RESERVE)).max(LEAST);
             ShmProviderBuilder::default_backend(bytes).wait().say(|| format!("{topic}: {bytes} B of shared memory"))
         });
-        let entity = Entity::parse(&place.token).ok_or_else(|| Error::new(format!("{topic}: token {}", place.token)))?;
+        let entity =
+            Entity::parse(&place.token).ok_or_else(|| Error::new(format!("{topic}: token {}", place.token)))?;
         // rmw_zenoh_cpp identifies an endpoint by the hash of its token's key.
         let gid = xxh3_128(place.token.as_bytes()).to_le_bytes();
-        // Last: who sees it finds all the rest there.
+        // The token comes last: a peer that sees it finds all the rest.
         let token = session.liveliness().declare_token(place.token).wait().say(|| format!("{topic}: token"))?;
         let memory = memory.transpose()?;
         let shared = shm.then(|| session.clone());
@@ -86,7 +90,7 @@ impl Publisher {
         Ok(chunk.into())
     }
 
-    /// As rmw_zenoh_cpp attaches it: a sequence number, CLOCK_REALTIME in ns, and who sent it.
+    /// The attachment of rmw_zenoh_cpp: a sequence number, CLOCK_REALTIME in ns, and the sender.
     fn attachment(&mut self) -> Result<ZBytes> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).say(|| "the clock of this machine".into())?;
         let mut attachment = ZSerializer::new();

@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const PATIENCE_AT_END: Duration = Duration::from_secs(2);
 
 fn path() -> io::Result<PathBuf> {
-    Ok(tacho_private::folder()?.join("zenoh.lock"))
+    Ok(tacho_private::folder()?.join("zenoh.starting"))
 }
 
 /// Takes the lock, which ends with the file. `None`: another process of this user has had it for all of `patience`.
@@ -77,12 +77,13 @@ extern "C" fn hold() {
     }
 }
 
-/// Refuses peers to which messages would go by TCP.
+/// Refuses peers whose messages would go by TCP.
 pub fn check(session: &Session) -> Result<()> {
     match session.info().transports().wait().find(|peer| !peer.is_shm()) {
         None => Ok(()),
         Some(peer) => Err(Error::new(format!(
-            "no shared memory with peer {}: it has another transport, or another /dev/shm; give all nodes transport: shm, on one host",
+            "no shared memory with peer {}: it has another transport, or another /dev/shm; give all nodes transport: \
+             shm, on one host",
             peer.zid()
         ))),
     }

@@ -1,4 +1,4 @@
-//! Taking: zenoh's thread puts what comes into a queue, the taker deserialises.
+//! Taking: zenoh's thread puts messages into a queue, and the taker deserialises them.
 
 use crate::graph::Graph;
 use crate::keys::Entity;
@@ -15,12 +15,12 @@ use zenoh::shm::ShmBuf;
 use zenoh::{Session, Wait};
 use zenoh_ext::{AdvancedSubscriberBuilderExt, HistoryConfig};
 
-/// What zenoh's threads and the taker share.
+/// The state that zenoh's threads and the taker share.
 struct Queue {
     samples: Mutex<VecDeque<Sample>>,
-    /// Held while it is called, so that closing waits for it and none comes after.
+    /// Held during the call, so that closing waits for it and no call follows.
     on_data: Mutex<Option<OnData>>,
-    /// Of keep last.
+    /// Depth of keep last.
     depth: Option<usize>,
     reliable: bool,
 }
@@ -31,7 +31,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Queue {
     fn put(&self, sample: Sample) {
-        // DDS 1.4, 2.2.3: best effort does not satisfy reliable. Zenoh itself delivers it all the same.
+        // DDS 1.4, 2.2.3: best effort does not satisfy reliable, but zenoh itself delivers it all the same.
         if self.reliable && sample.reliability() == Reliability::BestEffort {
             return;
         }
@@ -47,16 +47,16 @@ impl Queue {
     }
 }
 
-// In the order in which its parts go: nobody is told of a subscription that is gone.
+// Fields in the order in which they must be dropped: the token first, so that no peer sees a subscription that is gone.
 pub struct Subscription {
     _token: LivelinessToken,
-    /// A subscriber of zenoh's, plain or with history, which is declared until it is dropped.
+    /// A subscriber of zenoh's, plain or with history; dropping it undeclares it.
     _port: Box<dyn Any>,
     queue: Arc<Queue>,
     graph: Graph,
     entity: Entity,
     message_type: &'static str,
-    /// The session, where messages are to come by shared memory.
+    /// The session, if messages come by shared memory.
     shared: Option<Session>,
     lent: Option<Ros>,
 }
@@ -88,11 +88,21 @@ impl Subscription {
         } else {
             Box::new(builder.wait().say(|| format!("{topic}: subscriber"))?)
         };
-        let entity = Entity::parse(&place.token).ok_or_else(|| Error::new(format!("{topic}: token {}", place.token)))?;
-        // Last: who sees it knows of the subscriber.
+        let entity =
+            Entity::parse(&place.token).ok_or_else(|| Error::new(format!("{topic}: token {}", place.token)))?;
+        // The token comes last: a peer that sees it knows of the subscriber.
         let token = session.liveliness().declare_token(place.token).wait().say(|| format!("{topic}: token"))?;
         let message_type = endpoint.message_type;
-        Ok(Self { _token: token, _port: port, queue, graph, entity, message_type, shared: shm.then(|| session.clone()), lent: None })
+        Ok(Self {
+            _token: token,
+            _port: port,
+            queue,
+            graph,
+            entity,
+            message_type,
+            shared: shm.then(|| session.clone()),
+            lent: None,
+        })
     }
 
     fn deserialised(&self, sample: &Sample) -> Result<Option<Ros>> {
@@ -104,8 +114,8 @@ impl Subscription {
             )));
         }
         let message = Ros::deserialize(self.message_type, sample.payload().reader()).say(|| topic.clone());
-        // Zenoh takes memory back from a reader that did not say in time that it lives. Then what was read may be
-        // another message.
+        // Zenoh reclaims memory from a reader that does not report in time that it lives. Then the bytes that were read
+        // may belong to another message.
         if memory.is_some_and(|memory| !memory.is_valid()) {
             return Ok(None);
         }

@@ -104,7 +104,7 @@ void BenchTimer::start(const Grid &grid) {
 }
 
 void BenchTimer::call() {
-  if (!begins()) return;  // end() counts what was due before
+  if (!begins()) return;  // end() counts the sends that were due before
   const int64_t periods = advance();
   const int64_t last_due_ns = next_due_ns - period_ns;
   for (Publication *publication : publications) publication->skip(std::max<int64_t>(0, periods - 1));
@@ -135,13 +135,13 @@ BenchNode::BenchNode(const Json &plan, const std::string &executor_name, bool cl
   spin_hz = when.is_object() && when.contains("spin") ? when.at("spin").at("hz").get<double>() : 0;
   if (spin_hz > 0 && !executor_name.empty() && executor_name != "single-threaded")
     throw Refused("rclcpp: node " + name + ": spin on \"" + executor_name + "\"; expected \"single-threaded\"");
-  // Services and topics that no workload names would be traffic beside it.
+  // Services and topics that no workload names would be further traffic.
   node = std::make_shared<rclcpp::Node>(name, rclcpp::NodeOptions()
                                                   .enable_rosout(false)
                                                   .start_parameter_services(false)
                                                   .start_parameter_event_publisher(false)
                                                   .parameter_overrides({{"start_type_description_service", false}}));
-  // Where there are threads each callback has a group of its own, else nothing would run beside anything.
+  // With several threads each callback has a group of its own. Otherwise no callbacks would run in parallel.
   const auto group = [&]() -> rclcpp::CallbackGroup::SharedPtr {
     if (executor_name != "multi-threaded") return nullptr;
     return groups.emplace_back(node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive));
@@ -208,7 +208,8 @@ void BenchNode::compute() {
     for (int i = 0; i < 100; i++) state = state * 6364136223846793005u + 1;
 }
 
-// Study E: wake, take at most one message of each queue, sleep. spin_some waits once and runs what was ready then, once each.
+// Study E: wake, take at most one message of each queue, sleep. spin_some waits once and runs once whatever was ready
+// then.
 void BenchNode::spin(const Grid &grid) {
   const bool triggered =
       std::any_of(subscriptions.begin(), subscriptions.end(), [](const auto &s) { return !s->latest; });
@@ -239,7 +240,7 @@ void BenchNode::spin(const Grid &grid) {
     for (const size_t i : now_due)
       publications[i]->publish(Grid{grid.first_ns, publications[i]->rate_hz.value_or(spin_hz)}.due_ns(served[i] - 1));
   }
-  // Due are those that a wake before the end would have sent.
+  // The sends that a wake before the end would have made are due.
   const int64_t last = grid.due_by(end_ns - 1);
   for (size_t i = 0; last > 0 && i < publications.size(); i++)
     if (publications[i]->rate_hz || !triggered)
@@ -268,7 +269,7 @@ Json BenchNode::run(int64_t start_ns) {
     callbacks += count;
   }
   for (const auto &one : timers) callbacks += one->calls;
-  // Of this thread; those of a multi-threaded executor have ended with spin() and are counted with their process.
+  // Counts this thread. The threads of a multi-threaded executor have ended with spin() and count with their process.
   Json figures{{"node", name},       {"cpu_ns", cpu_ns() - cpu_before},
                {"wakes", wakes},     {"callbacks", callbacks},
                {"outputs", outputs}, {"taken", inputs}};
@@ -278,7 +279,7 @@ Json BenchNode::run(int64_t start_ns) {
 
 void BenchNode::end() {
   ended = true;
-  while (!over && spin_hz <= 0) {  // a cancel before spin() has begun is forgotten by it
+  while (!over && spin_hz <= 0) {  // spin() forgets a cancel that came before it began
     executor->cancel();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node of a workload on an executor of rclcpp: what its callbacks do, and how it runs.
+// A node of a workload on an executor of rclcpp: its callbacks and how it runs.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@
 #include "endpoints.hpp"
 #include "instant.hpp"
 
-// A timer of rcl on the steady clock. rcl calls a timer that is late once, and leaves out the periods that went by: those are
-// the sends skipped (study A).
+// A timer of rcl on the steady clock. rcl calls a late timer once and skips the periods that passed; these count as
+// skipped sends (study A).
 class BenchTimer {
  public:
   BenchTimer(rclcpp::Node &node, double hz, std::vector<Publication *> publications,
@@ -30,8 +30,8 @@ class BenchTimer {
 
  private:
   void call();
-  int64_t due_ns() const;  // of the next call, CLOCK_MONOTONIC as far as reading two clocks goes
-  int64_t advance();       // periods since it was last asked
+  int64_t due_ns() const;  // time of the next call on CLOCK_MONOTONIC, as exact as reading two clocks allows
+  int64_t advance();       // periods since the previous query
 
   int64_t period_ns, reached = 0, next_due_ns = 0;
   std::vector<Publication *> publications;
@@ -43,9 +43,9 @@ class BenchTimer {
 class BenchNode {
  public:
   BenchNode(const Json &plan, const std::string &executor, bool clock);
-  // The first endpoint that lacks peers, as the answer `unmatched`; null: none does.
+  // The first endpoint that lacks peers, as the answer `unmatched`; null if there is none.
   Json unmatched() const;
-  // Runs on the calling thread until end(); what it says of itself then.
+  // Runs on the calling thread until end(), and returns the node's report.
   Json run(int64_t start_ns);
   void end();
 
@@ -59,10 +59,10 @@ class BenchNode {
   void compute();
 
   Json plan;
-  std::mutex drawing;  // an executor of several threads draws what one of a single thread does
+  std::mutex drawing;  // so an executor of several threads draws the same as a single-threaded one
   Draws draws;
   rclcpp::Node::SharedPtr node;
-  std::vector<rclcpp::CallbackGroup::SharedPtr> groups;  // a node does not keep them
+  std::vector<rclcpp::CallbackGroup::SharedPtr> groups;  // because a node does not keep them
   std::unique_ptr<rclcpp::Executor> executor;
   std::vector<std::unique_ptr<Subscription>> subscriptions;
   std::vector<std::unique_ptr<Publication>> publications;

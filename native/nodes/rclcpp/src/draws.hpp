@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a node draws by seed: SplitMix64 (Steele, Lea, Flood 2014), as crates/workload/src/random.rs has it for nodes on Rust.
-// tests/fixtures/draws.txt holds what each language must draw. Compile with -ffp-contract=off: a fused multiply-add rounds otherwise.
+// Draws numbers by seed with SplitMix64 (Steele, Lea, Flood 2014), as crates/workload/src/random.rs does for nodes in
+// Rust. tests/fixtures/draws.txt lists what every language must draw. Compile with -ffp-contract=off, because a fused
+// multiply-add rounds differently.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,7 @@ class Draws {
     return static_cast<int64_t>(from + (to - from) * uniform());
   }
 
-  // ns, cut at zero and at mean + 4 std.
+  // ns, limited to zero and to mean + 4 std.
   int64_t normal_ns(int64_t mean_ns, int64_t std_ns) {
     const double mean = static_cast<double>(mean_ns), std = static_cast<double>(std_ns);
     return static_cast<int64_t>(std::clamp(mean + std * normal(), 0.0, mean + 4.0 * std));

@@ -64,7 +64,7 @@ void stamp(TwistStamped &message, const tacho_header &header) {
 }
 
 [[noreturn]] void foreign() {
-  throw std::runtime_error("a message without our header in it: somebody else publishes here");
+  throw std::runtime_error("a message without our header in it: another program publishes here");
 }
 
 template <class Message>
@@ -143,7 +143,7 @@ std::unique_ptr<Base> of_type(const std::string &asked, const std::string &topic
 
 void Publication::publish(std::optional<int64_t> due_ns) {
   const std::lock_guard lock(one_at_a_time);
-  const uint64_t sequence = sent + refused;  // what was refused keeps its number
+  const uint64_t sequence = sent + refused;  // a refused message keeps its number
   if (due_ns) record(TACHO_NODE_DUE, {word(handle), sequence, static_cast<uint64_t>(*due_ns)});
   const tacho_header header{sequence, now_ns(), id, 0};
   record(TACHO_NODE_PUBLISH, {word(handle), id, sequence, size});

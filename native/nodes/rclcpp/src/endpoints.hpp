@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Publications and subscriptions of each message type, with header and data where native/middleware/ros2/types.c has them.
+// Publications and subscriptions of each message type, with header and data where native/middleware/ros2/types.c puts
+// them.
 #pragma once
 
 #include <tacho/middleware.h>
@@ -15,9 +16,9 @@
 class Publication {
  public:
   virtual ~Publication() = default;
-  // Publishes the next message; `due_ns`: when the clock wanted it, or absent.
+  // Publishes the next message; `due_ns`: when it was due by the clock, or absent.
   void publish(std::optional<int64_t> due_ns);
-  // Sends that were due and did not happen.
+  // Counts sends that were due and did not happen.
   void skip(int64_t count);
   virtual size_t matched() const = 0;
   Json figures() const;
@@ -36,7 +37,7 @@ class Publication {
   uint64_t size = 0;
 
  private:
-  // Of one reason; the words are those of the first.
+  // Refusals with one reason; the text is that of the first.
   struct Refusal {
     int32_t code;
     std::string reason;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Clocks, ns, and the instants at which something periodic is due.
+// Clocks in ns, and the instants at which periodic work is due.
 #pragma once
 
 #include <cerrno>

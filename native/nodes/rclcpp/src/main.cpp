@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node process on rclcpp: takes its plan from stdin, makes its nodes, runs each on a thread of its own, reports. The words are
-// those of crates/runner/src/protocol.rs.
+// A node process on rclcpp: takes its plan from stdin, makes its nodes, runs each on a thread of its own, and reports.
+// crates/runner/src/protocol.rs defines the messages.
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,7 +19,8 @@
 
 namespace {
 
-// Who started this process. What a library prints on stdout goes to stderr instead, so that it cannot garble an answer.
+// The connection to the runner, which started this process. What a library prints on stdout goes to stderr instead, so
+// that it cannot garble an answer.
 class Runner {
  public:
   Runner() : answers(fdopen(dup(STDOUT_FILENO), "w")) { dup2(STDERR_FILENO, STDOUT_FILENO); }
@@ -36,7 +37,7 @@ class Runner {
     }).detach();
     return Json::parse(line);
   }
-  // The next command; null when stdin is closed; absent when none came until then.
+  // Returns the next command; null if stdin is closed; absent if none came in time.
   std::optional<Json> command(int64_t until_ns) {
     std::unique_lock lock(mutex);
     const std::chrono::steady_clock::time_point until{std::chrono::nanoseconds(until_ns)};
@@ -60,7 +61,7 @@ class Runner {
 
 constexpr int64_t MATCHING_NS = 10'000'000, AN_HOUR_NS = 3'600'000'000'000;
 
-// The start; null: there will be none. One that is there from the beginning waits for no peers.
+// Returns the start; null if there will be none. If the start is there from the beginning, it waits for no peers.
 Json wait_for_start(Runner &runner, const std::vector<std::unique_ptr<BenchNode>> &nodes) {
   bool matched = false;
   Json said;
@@ -137,7 +138,7 @@ void serve(Runner &runner, int64_t main_ns) {
   const Json window = wait_for_start(runner, nodes);
   if (!window.is_null()) {
     runner.say({{"done", {{"nodes", run_nodes(runner, nodes, window, ready_ns)}}}});
-    // Endpoints stay until the runner closes stdin: others may still measure.
+    // Endpoints stay until the runner closes stdin, because other processes may still measure.
     for (std::optional<Json> command; !command || !command->is_null();) command = runner.command(now_ns() + AN_HOUR_NS);
   }
   nodes.clear();
@@ -148,7 +149,7 @@ void serve(Runner &runner, int64_t main_ns) {
 
 int main() {
   const int64_t main_ns = now_ns();
-  Runner &runner = *new Runner;  // never deleted: the thread that reads stdin goes on to the very end
+  Runner &runner = *new Runner;  // never deleted, because the thread that reads stdin runs until the process ends
   try {
     serve(runner, main_ns);
   } catch (const std::exception &error) {

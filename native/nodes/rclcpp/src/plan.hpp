@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plan of a node process, and what it says of itself: JSON, as crates/runner/src/protocol.rs has it.
+// The plan and the report of a node process in JSON, as crates/runner/src/protocol.rs defines them.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@
 
 using Json = nlohmann::json;
 
-// What cannot be done, in words for the user.
+// A request that cannot be fulfilled, in words for the user.
 struct Refused : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

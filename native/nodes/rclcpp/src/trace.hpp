@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The trace events that only nodes of tacho have; rclcpp emits its own. Without a recorder there are none.
+// The trace events that only nodes of tacho have; rclcpp emits its own. Without a recorder nothing is emitted.
 #pragma once
 
 #include <dlfcn.h>

@@ -1,26 +1,26 @@
-"""The clock inside the node: what it reads at the first and last line of each callback and at each message, kept in memory and
-written in the end. The independent answer that the recorder is tested against."""
+"""Logs the clock inside the node: its reading at the first and last line of each callback and at each message, kept
+in memory and written at the end. Tests compare the recorder with this independent answer."""
 
 from pathlib import Path
 
 
 class ClockLog:
-    """Readings of one node; appending to a list is atomic, so that callbacks of several threads may share it."""
+    """Readings of one node. Appending to a list is atomic, so that callbacks of several threads may share it."""
 
     def __init__(self):
         self._callbacks = []
         self._messages = []
 
     def callback(self, kind: str, number: int, start_ns: int, end_ns: int):
-        """A callback, by its number in the node: its first and its last line."""
+        """Logs a callback, by its number in the node: its first and its last line."""
         self._callbacks.append((kind, number, start_ns, end_ns))
 
     def message(self, publisher: int, sequence: int, stamp_ns: int, received_ns: int):
-        """A message: its publisher's stamp, and when it was received."""
+        """Logs a message: its publisher's stamp, and when it was received."""
         self._messages.append((publisher, sequence, stamp_ns, received_ns))
 
     def write(self, folder: str, node: str):
-        """`<node>.csv` and `<node>.messages.csv` in `folder`."""
+        """Writes `<node>.csv` and `<node>.messages.csv` into `folder`."""
         _write(Path(folder) / f"{node}.csv", "kind,callback,start_ns,end_ns", self._callbacks)
         _write(Path(folder) / f"{node}.messages.csv", "publisher,sequence,stamp_ns,received_ns", self._messages)
 

@@ -1,4 +1,4 @@
-"""The executors of rclpy by the names that a workload gives them as its transport."""
+"""Makes the executors of rclpy by the names that a workload gives them as its transport."""
 
 import os
 
@@ -6,7 +6,7 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.experimental.events_executor import EventsExecutor
 
-from tacho_rclpy.process import Refused
+from tacho_rclpy.refused import Refused
 
 SINGLE, MULTI, EVENTS = "single-threaded", "multi-threaded", "events"
 TRANSPORTS = (SINGLE, MULTI, EVENTS)
@@ -14,7 +14,7 @@ TRANSPORTS = (SINGLE, MULTI, EVENTS)
 
 
 def chosen(transport: str) -> str:
-    """The executor asked for; "" is the default."""
+    """Makes the executor asked for; "" is the default."""
     name = transport or TRANSPORTS[0]
     if name not in TRANSPORTS:
         expected = ", ".join(f'"{t}"' for t in TRANSPORTS)
@@ -30,8 +30,9 @@ def make(name: str, cpus: list[int]) -> Executor:
 
 
 def spin_until(executor: Executor, over) -> None:
-    """Spins on the calling thread until the future is done. Without a timeout the events executor of rclpy 9.1 on the Python
-    index never wakes (its deadline overflows); with one the other two would pay for a timer at every wake."""
+    """Spins on the calling thread until the future is done. Without a timeout, the events executor of rclpy 9.1 on
+    the Python index never wakes, because its deadline overflows. With a timeout, the other two executors would pay
+    for a timer at every wake."""
     if isinstance(executor, Executor):
         executor.spin_until_future_complete(over)
     while not over.done():
@@ -39,8 +40,8 @@ def spin_until(executor: Executor, over) -> None:
 
 
 def group_of(name: str) -> MutuallyExclusiveCallbackGroup | None:
-    """The callback group of one subscription or timer. Where there are threads each has its own, else nothing would run beside
-    anything: the default group of a node is mutually exclusive."""
+    """Returns the callback group of one subscription or timer. With several threads each has a group of its own.
+    Otherwise no callbacks would run in parallel, because the default group of a node is mutually exclusive."""
     return MutuallyExclusiveCallbackGroup() if name == MULTI else None
 
 

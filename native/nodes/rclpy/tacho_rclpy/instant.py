@@ -1,4 +1,4 @@
-"""The instants at which something periodic is due."""
+"""Computes the instants at which periodic work is due."""
 
 import time
 
@@ -27,7 +27,7 @@ class Grid:
         return self.first_ns + round(k * SECOND_NS / self.hz)
 
     def due_by(self, ns: int) -> int:
-        """How many are due at or before an instant."""
+        """Returns how many are due at or before an instant."""
         if ns < self.first_ns:
             return 0
         k = int((ns - self.first_ns) * self.hz / SECOND_NS)

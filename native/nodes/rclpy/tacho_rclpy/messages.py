@@ -28,14 +28,14 @@ class InBytes:
         self.name, self.ros_type, self.make, self.only_size = name, ros_type, make, only_size
 
     def room(self, message) -> array.array:
-        """Where the header of a message of ours is written."""
+        """Returns where the header of a message of ours is written."""
         return message.data
 
     def stamped(self, message, room):
-        """After the header was written."""
+        """Called after the header was written."""
 
     def header(self, message):
-        """Bytes that begin with the header."""
+        """Returns bytes that begin with the header."""
         return message.data
 
 
@@ -104,5 +104,5 @@ TYPES = {
 
 
 def type_of(name: str, size: int):
-    """The type of that name; for "" the one that fits the size. None: there is none."""
+    """Returns the type of that name; for "" the one that fits the size; None if there is none."""
     return TYPES.get(name or ("Bytes" if size < 4096 else "PointCloud2"))

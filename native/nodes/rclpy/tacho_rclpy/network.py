@@ -1,12 +1,13 @@
-"""Which network rclpy uses: set up before rclpy.init, read by Fast DDS when the first node is made. The transport is the default
-one of the plugin ros2 (`native/middleware/ros2/transport.c`), so that both measure the same below."""
+"""Configures the network that rclpy uses. It must be called before rclpy.init, and Fast DDS reads the profile when
+the first node is made. The transport is the default one of the plugin ros2 (`native/middleware/ros2/transport.c`),
+so that both measure the same layers below."""
 
 import os
 import tempfile
 
 import rclpy
 
-from tacho_rclpy.process import Refused
+from tacho_rclpy.refused import Refused
 
 FAST_DDS = "rmw_fastrtps_cpp"
 RANGE = "ROS_AUTOMATIC_DISCOVERY_RANGE"
@@ -35,8 +36,9 @@ PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 class Network:
-    """ "": discovery and traffic stay on this machine: a measurement must not disturb, nor be disturbed by, a vehicle network; else
-    the one interface of that IPv4 address. The user's own configuration of Fast DDS stands alone where there is one."""
+    """Writes the profile. With "" discovery and traffic stay on this machine, because a measurement must neither
+    disturb a vehicle network nor be disturbed by it; else they use only the interface of that IPv4 address. If the
+    user has a configuration of Fast DDS, only that one counts."""
 
     def __init__(self, address: str):
         self._profile = None
@@ -50,7 +52,8 @@ class Network:
         if users or rmw != FAST_DDS:
             os.environ[RANGE] = "LOCALHOST"
             return
-        # Fast DDS finds peers by multicast on its interfaces: the range LOCALHOST of rmw_fastrtps would find 32 at most.
+        # Fast DDS finds peers by multicast on its interfaces, because the range LOCALHOST of rmw_fastrtps would find at
+        # most 32.
         os.environ[RANGE] = "SYSTEM_DEFAULT"
         transports = ["udp"] if address else ["shm", "udp"]
         with tempfile.NamedTemporaryFile("w", prefix="tacho-fastdds-", suffix=".xml", delete=False) as file:
@@ -59,7 +62,7 @@ class Network:
         self._profile = os.environ[PROFILES] = file.name
 
     def read(self):
-        """The first node was made, or none will be: the profile is not needed any more."""
+        """The first node was made, or none will be, so the profile is no longer needed."""
         if self._profile:
             os.unlink(self._profile)
             os.environ.pop(PROFILES)

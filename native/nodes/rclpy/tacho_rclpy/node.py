@@ -1,4 +1,4 @@
-"""A node: its entities, what its callbacks do, and how it runs."""
+"""A node: its entities, its callbacks, and how it runs."""
 
 import os
 import threading
@@ -15,12 +15,12 @@ from rclpy.task import Future
 from tacho_rclpy import executors, messages, spinning, trace
 from tacho_rclpy.clock_log import ClockLog
 from tacho_rclpy.instant import SECOND_NS, Grid, sleep_until
-from tacho_rclpy.process import Refused
+from tacho_rclpy.refused import Refused
 from tacho_rclpy.scheduling import schedule
 from tacho_rclpy.work import Work
 
 NO_CODE = 1
-"""Of a send that was refused: rclpy gives words alone."""
+"""The code of a refused send, because rclpy gives only a text."""
 
 
 def _qos(asked: dict) -> QoSProfile:
@@ -44,7 +44,7 @@ def _type(topic: str, name: str, size: int, exact: bool):
 
 
 class Publication:
-    """A publisher with its one message, which is filled once and published again and again."""
+    """A publisher with one message, which it fills once and publishes again and again."""
 
     def __init__(self, node: "BenchNode", of: dict, output: dict):
         self.topic, self.rate_hz, self.size = of["topic"], of["rate_hz"], of["size_bytes"]
@@ -52,19 +52,19 @@ class Publication:
         self.type = _type(self.topic, of["message_type"], self.size, exact=True)
         self.publisher = node.ros.create_publisher(self.type.ros_type, self.topic, _qos(of["qos"]))
         self.handle = self.publisher.handle.pointer
-        self.message = self.type.make(os.urandom(self.size))  # not by seed: that is of the work alone
+        self.message = self.type.make(os.urandom(self.size))  # not by seed, which determines only the work
         self.sent = 0
         self.refused = 0
         self.reason = ""
-        """Of the first that was refused."""
+        """The text of the first refusal."""
         self.skipped: int | None = None
         self._one_at_a_time = threading.Lock()  # callbacks of several threads may publish it
 
     def publish(self, due_ns: int | None = None):
-        """Publishes the next message, which was due by the clock then where a time is given."""
+        """Publishes the next message; `due_ns`, if given, is when it was due by the clock."""
         with self._one_at_a_time:
             message, of_type = self.message, self.type
-            sequence = self.sent + self.refused  # what was refused keeps its number
+            sequence = self.sent + self.refused  # a refused message keeps its number
             if due_ns is not None:
                 trace.due(self.handle, sequence, due_ns)
             room = of_type.room(message)
@@ -79,13 +79,13 @@ class Publication:
                 trace.refused(self.handle, sequence, NO_CODE, self.reason)
 
     def figures(self) -> dict:
-        """What it counted."""
+        """Returns what it counted."""
         skipped = {} if self.skipped is None else {"skipped": self.skipped}
         refused = {"refused": [{"code": NO_CODE, "reason": self.reason, "count": self.refused}]} if self.refused else {}
         return {"topic": self.topic, "sent": self.sent} | skipped | refused
 
     def skip(self, count: int):
-        """Sends that were due and did not happen."""
+        """Counts sends that were due and did not happen."""
         self.skipped = (self.skipped or 0) + count
         if count > 0:
             trace.skipped(self.handle, count)
@@ -143,7 +143,7 @@ class Timer:
         self.callback = trace.timer(self._timer.handle.pointer, node.handle, self.period_ns, f"/{node.name} {what}")
 
     def start(self, grid: Grid):
-        """Due at the instants of the grid."""
+        """Makes the timer due at the instants of the grid."""
         now = time.monotonic_ns()
         self._reached = grid.due_by(now)  # this process was started too late for these
         self._skip(self._reached)
@@ -159,7 +159,7 @@ class Timer:
     def on_time(self):
         start_ns = time.monotonic_ns()
         if start_ns >= self.node.end_ns:
-            return  # end() counts what was due before
+            return  # end() counts the sends that were due before
         trace.started(self.callback)
         due_ns = self._due_ns()
         advanced = round((due_ns - self._next_due_ns) / self.period_ns)
@@ -206,7 +206,7 @@ class BenchNode:
         self.work = Work(of["work"], plan["seed"])
         self.ros = Node(
             self.name,
-            # Services and topics that no workload names would be traffic beside it.
+            # Services and topics that no workload names would be further traffic.
             enable_rosout=False,
             start_parameter_services=False,
             parameter_overrides=[Parameter("start_type_description_service", value=False)],
@@ -224,7 +224,7 @@ class BenchNode:
         ]
         self.publications = [Publication(self, p, o) for p, o in zip(of["publishes"], plan["outputs"], strict=True)]
         self.answers = [p for p in self.publications if p.rate_hz is None]
-        """Published by the callbacks of messages."""
+        """Publications of the callbacks of messages."""
         self.timers: list[Timer] = []
         if on_timer:
             self.timers = [Timer(self, 0, value["hz"], "timer", self.publications, group())]
@@ -235,15 +235,15 @@ class BenchNode:
         self.executor = executors.make(executor, plan["cpus"])
         self.executor.add_node(self.ros)
         self.end_ns = 2**63
-        """CLOCK_MONOTONIC; nothing is sent by a timer from here on."""
+        """On CLOCK_MONOTONIC; from here on no timer sends."""
         self.stop_ns = 2**63
-        """Sources end."""
+        """When sources end."""
         self.heard_ns = 0
-        """A message came that was sent before `stop_ns`."""
+        """Whether a message came that was sent before `stop_ns`."""
         self.over = Future()
 
     def unmatched(self) -> dict | None:
-        """The first endpoint that lacks peers."""
+        """Returns the first endpoint that lacks peers."""
         counts = [(s.topic, s.subscription.get_publisher_count(), s.expected) for s in self.subscriptions]
         counts += [(p.topic, p.publisher.get_subscription_count(), p.expected) for p in self.publications]
         for topic, found, expected in counts:
@@ -260,7 +260,7 @@ class BenchNode:
         self.over.set_result(None)
 
     def run(self, start_ns: int) -> dict:
-        """Runs on the calling thread from `start_ns` to `end_ns`; what it says of itself in the end."""
+        """Runs on the calling thread from `start_ns` to `end_ns`, and then returns the node's report."""
         schedule(self.plan)
         if self.spinner:
             sleep_until(min(start_ns, self.end_ns))
@@ -288,12 +288,12 @@ class BenchNode:
         return figures | ({"first_message_ns": min(firsts)} if firsts else {})
 
     def _cpu_of_workers(self) -> int:
-        """CPU time of the threads of a multi-threaded executor, which live for this node alone."""
+        """Returns the CPU time of the threads of a multi-threaded executor, which run only this node."""
         pool = getattr(self.executor, "_executor", None)
         return sum(time.clock_gettime_ns(time.pthread_getcpuclockid(t.ident)) for t in pool._threads) if pool else 0
 
     def write_clock(self, folder: str | None):
-        """The in-node clock, where there is one."""
+        """Writes the in-node clock, if there is one."""
         if self.log and folder:
             self.log.write(folder, self.name)
 

@@ -12,27 +12,26 @@ import threading
 import time
 import traceback
 
+from tacho_rclpy.refused import Refused
+
 MATCHING_PERIOD_S = 0.01
-"""How often peers are counted until all are there."""
+"""Time between two counts of the peers."""
 LINGERING_NS = 200_000_000
-"""A node goes on for this long behind the last message that came and was sent while sources ran: one under way is not lost."""
+"""A node continues for this long after the last message that was sent while sources ran, so that no message on its
+way is lost."""
 LONGEST_LINGERING_NS = 2_000_000_000
-"""At most for this long behind its end, however much comes."""
-
-
-class Refused(Exception):
-    """What cannot be done, in words for the user."""
+"""It continues at most for this long after its end, however many messages come."""
 
 
 class Runner:
-    """Who started this process."""
+    """The connection to the runner, which started this process."""
 
     def __init__(self):
-        # What a library prints on stdout goes to stderr instead, which is the log, so that it cannot garble an answer.
+        # What a library prints on stdout goes to the log on stderr instead, so that it cannot garble an answer.
         self._answers = os.fdopen(os.dup(1), "w", buffering=1)
         os.dup2(2, 1)
         self.commands = queue.SimpleQueue()
-        """Commands as they come; None when stdin is closed."""
+        """Yields commands as they come; None when stdin is closed."""
 
     def plan(self) -> dict:
         plan = json.loads(sys.stdin.readline())
@@ -49,7 +48,7 @@ class Runner:
 
 
 def run(main_ns: int) -> int:
-    """Runs this process; its exit code. `main_ns` is when it entered main, CLOCK_MONOTONIC."""
+    """Runs this process and returns its exit code. `main_ns` is when it entered main, on CLOCK_MONOTONIC."""
     runner = Runner()
     try:
         _serve(runner, main_ns)
@@ -63,10 +62,10 @@ def run(main_ns: int) -> int:
 
 def _serve(runner: Runner, main_ns: int):
     plan = runner.plan()
-    from tacho_rclpy import session, versions  # rclpy is imported here, where its absence can be answered
+    from tacho_rclpy import session, versions  # imports rclpy only here, so that its absence can be reported
 
     with session.Session(plan) as opened:
-        # The events executor handles SIGINT itself, whatever rclpy.init is told; ^C is the runner's to act on.
+        # The events executor handles SIGINT itself, whatever rclpy.init is given, but only the runner acts on ^C.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         ready_ns = time.monotonic_ns()
         runner.say("ready", version=versions.found(), main_ns=main_ns, ready_ns=ready_ns)
@@ -78,14 +77,14 @@ def _serve(runner: Runner, main_ns: int):
         for node in opened.nodes:
             node.write_clock(plan["clock"])
         runner.say("done", nodes=figures)
-        # Endpoints stay until the runner closes stdin: others may still measure.
+        # Endpoints stay until the runner closes stdin, because other processes may still measure.
         while runner.commands.get() is not None:
             pass
 
 
 def _wait_for_start(runner: Runner, nodes: list) -> dict | None:
-    """Says which endpoint lacks peers until none does, then waits for the start, unless that is there from the beginning; None
-    where there will be none."""
+    """Reports which endpoint lacks peers until none does, then waits for the start, unless that is there from the
+    beginning. Returns None if there will be no start."""
     matched, said = False, None
     while True:
         if not matched and runner.commands.empty():
@@ -106,7 +105,8 @@ def _wait_for_start(runner: Runner, nodes: list) -> dict | None:
 
 
 def _run_nodes(runner: Runner, nodes: list, window: dict) -> list[dict]:
-    """Runs all to the end of the window, or until told to stop; their figures. Raises what a node raised."""
+    """Runs all nodes to the end of the window, or until told to stop, and returns their figures. Raises the error of
+    a node."""
     ended = queue.SimpleQueue()
 
     def one(node):
@@ -131,8 +131,8 @@ def _run_nodes(runner: Runner, nodes: list, window: dict) -> list[dict]:
 
 
 def _end_in_time(runner: Runner, nodes: list, threads: list):
-    """Ends each node at its time, or later where messages still come. Waits on the queue of commands, so that it takes no interpreter
-    time from the nodes."""
+    """Ends each node at its time, or later if messages still come. It waits on the queue of commands, so that it
+    takes no interpreter time from the nodes."""
     left = list(nodes)
     latest_ns = {node: node.end_ns + LONGEST_LINGERING_NS for node in nodes}
     while left:
@@ -142,7 +142,8 @@ def _end_in_time(runner: Runner, nodes: list, threads: list):
             runner.commands.get(timeout=max(0.0, (node.end_ns - time.monotonic_ns()) / 1e9))
         except queue.Empty:
             lingers_to_ns = min(node.heard_ns + LINGERING_NS, latest_ns[node])
-            # One that wakes by itself reads its end on a thread of its own, to count what was due: that stands.
+            # A node that wakes by itself reads its end on a thread of its own, to count what was due, so its end must
+            # not move.
             if lingers_to_ns > time.monotonic_ns() and not node.timers and not node.spinner:
                 node.end_ns = lingers_to_ns
             else:

@@ -1,15 +1,16 @@
-"""On which CPUs and how a node's thread runs. Linux does both by thread; threads that it starts inherit them."""
+"""Sets the CPUs and the scheduling of a node's thread. In Linux both belong to a thread, and threads that it starts
+inherit them."""
 
 import os
 import threading
 
-from tacho_rclpy.process import Refused
+from tacho_rclpy.refused import Refused
 
 POLICIES = {"fifo": os.SCHED_FIFO, "round_robin": os.SCHED_RR}
 
 
 def schedule(plan: dict):
-    """Sets the calling thread's as the plan of a node says."""
+    """Sets CPUs and scheduling of the calling thread as the plan of a node requires."""
     name = plan["node"]["name"]
     if plan["cpus"]:
         try:

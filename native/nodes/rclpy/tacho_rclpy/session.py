@@ -1,4 +1,4 @@
-"""What the nodes of a process share: rclpy's context, so one participant, and its domain."""
+"""The state that the nodes of a process share: rclpy's context, and so one participant, and its domain."""
 
 import os
 
@@ -18,7 +18,7 @@ class Session:
         network = Network(plan["address"])
         self.nodes: list[BenchNode] = []
         try:
-            os.environ["TACHO_EVENTS_RCLPY"] = "off"  # a node of ours tells its callbacks itself
+            os.environ["TACHO_EVENTS_RCLPY"] = "off"  # a node of ours reports its callbacks itself
             rclpy.init(args=[], domain_id=plan["domain"], signal_handler_options=SignalHandlerOptions.NO)
             for node in plan["nodes"]:
                 self.nodes.append(BenchNode(node, executor, clock=plan["clock"] is not None))

@@ -20,12 +20,12 @@ class Spinner:
         rates = [p.rate_hz for p in node.publications if p.rate_hz is not None]
         only_when_due = bool(rates) and len(rates) == len(node.publications)
         self._triggered = triggered
-        # What runs only when something is due runs at that rate, whatever the rate of the wakes.
+        # Work that runs only when something is due runs at that rate, whatever the rate of the wakes.
         hz = node.spin_hz if not triggered and not only_when_due else max(rates, default=None)
         self._callback = trace.timer(0, node.handle, round(SECOND_NS / hz), f"/{node.name} spin") if hz else None
 
     def _grids(self, wakes: Grid) -> list[Grid | None]:
-        """When each publication is due: at its rate, else at every wake of a node that nothing triggers."""
+        """Returns when each publication is due: at its rate, else at every wake of a node that nothing triggers."""
         each_wake = None if self._triggered else wakes
         return [each_wake if p.rate_hz is None else Grid(wakes.first_ns, p.rate_hz) for p in self.node.publications]
 
@@ -55,7 +55,7 @@ class Spinner:
             if computes or now_due:
                 self._compute_and_publish(now_due)
             wake = max(wake + 1, wakes.due_by(time.monotonic_ns()))  # a late wake goes on with the next of the grid
-        # Due are those that a wake before the end would have sent.
+        # The sends that a wake before the end would have made are due.
         if last := wakes.due_by(node.end_ns - 1):
             for publication, grid, count in zip(node.publications, grids, served, strict=True):
                 if grid:
@@ -65,8 +65,8 @@ class Spinner:
         group, executor = self.node.once_a_wake, self.node.executor
         group.wake()
         ran = -1
-        # Until one call runs nothing, also where all are served: rclpy keeps the round that it has not finished for the next
-        # call, which would then end it and return instead of looking at the queues.
+        # Repeat until a call runs nothing, even if all queues are served. rclpy keeps an unfinished round for the next
+        # call, which would only end that round and return without looking at the queues.
         while ran < group.served():
             ran = group.served()
             executor.spin_once(timeout_sec=0)

@@ -1,4 +1,4 @@
-"""Versions of what is loaded, from the package.xml in the prefix that holds it (REP 149)."""
+"""Finds the versions of loaded software in the package.xml of its prefix (REP 149)."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import rclpy
 
 
 def _loaded(library: str) -> Path:
-    """The path of a library that this process has loaded."""
+    """Returns the path of a library that this process has loaded."""
     for line in Path("/proc/self/maps").read_text().splitlines():
         if line.endswith(f"/lib{library}.so"):
             return Path(line[line.find("/") :])
@@ -28,7 +28,7 @@ def _version(package: str, inside: Path) -> str:
 
 
 def found() -> str:
-    """ "rclpy 9.1.2, rcl 10.1.3, rmw_fastrtps_cpp 9.3.3"."""
+    """Returns "rclpy 9.1.2, rcl 10.1.3, rmw_fastrtps_cpp 9.3.3"."""
     rmw = rclpy.get_rmw_implementation_identifier()
     libraries = [_version(name, _loaded(name)) for name in ("rcl", rmw)]
     return ", ".join([_version("rclpy", Path(rclpy.__file__)), *libraries])

@@ -1,4 +1,5 @@
-"""Computation of a callback: burns CPU time of the calling thread in Python, so it holds the interpreter as Python code does."""
+"""Computation of a callback: burns CPU time of the calling thread in Python, so it holds the interpreter as Python
+code does."""
 
 import threading
 import time
@@ -11,7 +12,7 @@ def _ns(duration: dict) -> int:
 
 
 class Work:
-    """CPU time of one activation, drawn by seed. `of` is a workload's `work`, as the model is serialised."""
+    """The CPU time of one activation, drawn by seed. `of` is a workload's `work`, as the model serialises it."""
 
     def __init__(self, of: str | dict, seed: int):
         self._draws = Draws(seed)

@@ -2,7 +2,8 @@
 //!
 //! rcl keeps a timer on the grid of its first due time (`rcl_timer_call`): the next due time is a period after the one
 //! before, or the first of the grid that is not over when the call before began. A timer never runs early, so the
-//! earliest starts of a period tell where the grid lies, and what is late is late by that much at least.
+//! earliest starts of a period tell where the grid lies, and what is late is late by that much at least. If starts lie
+//! all over the period, the time when the timer was made tells it.
 
 use crate::observe::Seen;
 use std::collections::HashSet;
@@ -16,6 +17,8 @@ const AROUND: usize = 32;
 const LEAST: usize = 4;
 /// Starts on time lie in this part of a period, most of them.
 const ON_TIME: i64 = 20;
+/// From the reading of the clock by which a timer is due to the event of its making, ns, at most.
+const LATEST_EVENT: i64 = 200_000;
 /// Between two starts on time, by phase, lies less than this part of a period.
 const APART: i64 = 50;
 
@@ -66,7 +69,8 @@ impl Ticks {
         let (starts, period) = (self.starts.of(callback), seen.callbacks[callback].period_ns?);
         let place = starts.binary_search(&start).ok()?;
         let around = &starts[place.saturating_sub(AROUND)..(place + AROUND + 1).min(starts.len())];
-        let grid = start + phase(around, start, period)?;
+        let on_time = phase(around, start, period).map(|phase| start + phase);
+        let grid = on_time.or_else(|| grid_of(around, *seen.armed.get(&callback)?, period))?;
         let slot_after = |instant: i64| grid + ((instant - grid).div_euclid(period) + 1) * period;
         let due = match place.checked_sub(1) {
             Some(before) => slot_after(starts[before]),
@@ -74,6 +78,15 @@ impl Ticks {
         };
         Some(due.min(start))
     }
+}
+
+/// A due time of a timer that was made at an instant; `None` if no start is near to such a time, so that the timer was
+/// perhaps reset.
+fn grid_of(starts: &[i64], armed: i64, period: i64) -> Option<i64> {
+    // rcl reads the clock before its event is written.
+    let before = (period / ON_TIME).min(LATEST_EVENT);
+    let nearest = starts.iter().map(|start| (start - armed + before).rem_euclid(period) - before).min()?;
+    (starts.len() >= LEAST && nearest <= period / ON_TIME).then_some(armed + nearest.min(0))
 }
 
 /// Where the grid lies on which most starts of a timer are on time, after an instant; `None`: they are on none.
@@ -117,6 +130,17 @@ mod tests {
             let off = (7 - found).rem_euclid(1000);
             assert!(off == 0 || late_by == 985 && off <= 20, "late by {late_by}: {off}");
         }
+    }
+
+    #[test]
+    fn starts_all_over_the_period_are_on_the_grid_of_the_timer_s_making() {
+        let starts = starts(|k| 37 * k % 900);
+        // The event of the making came 3 ns after the clock was read, then long before, and on another grid.
+        assert_eq!(grid_of(&starts, 10 - 5_000, 1000), Some(7 - 5_000));
+        assert_eq!(grid_of(&starts, 7 - 5_000, 1000), Some(7 - 5_000));
+        assert_eq!(grid_of(&starts, 1_007, 1000).map(|grid| (grid - 7) % 1000), Some(0));
+        let apart: Vec<i64> = (0..100).map(|k| 500 + 1000 * k + k).collect();
+        assert_eq!(grid_of(&apart, 0, 1000), None);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Publish calls, layer by layer, on one thread; and those that the middleware refused.
 
 use super::{Collector, Depth, Last, Publishing};
-use crate::observe::handles::NOBODY;
 use crate::observe::{PublicationSeen, RefusalSeen, INTERNAL};
 use std::collections::HashMap;
 use tacho_events::Handle;
@@ -62,7 +61,7 @@ impl Collector {
         now: i64,
     ) -> Row<PublicationSeen> {
         let endpoint = self.handles[process].publishers.get(&publisher).copied();
-        let same = |a: Handle, b: Handle| a == NOBODY || b == NOBODY || a == b;
+        let same = |a: Handle, b: Handle| a == Handle::NONE || b == Handle::NONE || a == b;
         let thread = &mut self.threads[stream];
         let joined = thread.publishing.filter(|p| {
             // After an intra-process hand-over the middleware publishes a copy.
@@ -81,8 +80,8 @@ impl Collector {
         row.endpoint = row.endpoint.or(endpoint);
         row.from_client_library |= joined.is_none() && depth == Depth::ClientLibrary;
         row.reached_rcl |= depth >= Depth::Rcl;
-        let known = joined.map_or(NOBODY, |p| p.publisher);
-        let publisher = if publisher == NOBODY { known } else { publisher };
+        let known = joined.map_or(Handle::NONE, |p| p.publisher);
+        let publisher = if publisher == Handle::NONE { known } else { publisher };
         thread.publishing = Some(Publishing { publication, depth, publisher, message });
         publication
     }
@@ -98,11 +97,11 @@ impl Collector {
     ) {
         let endpoint = self.handles[process].rmw_publishers.get(&publisher).copied();
         let thread = &mut self.threads[stream];
-        let fits = |p: &Publishing| p.message == NOBODY || message == NOBODY || p.message == message;
+        let fits = |p: &Publishing| p.message == Handle::NONE || message == Handle::NONE || p.message == message;
         let publication = match thread.publishing.take().filter(fits) {
             Some(publishing) => publishing.publication,
             // No layer above: the middleware's own, unless its publisher is one of the program's.
-            None if endpoint.is_some() => self.publish(process, stream, Depth::Rmw, NOBODY, message, now),
+            None if endpoint.is_some() => self.publish(process, stream, Depth::Rmw, Handle::NONE, message, now),
             None => return,
         };
         self.threads[stream].publishing = None;
@@ -118,7 +117,8 @@ impl Collector {
     /// The DDS stamps a message that it is to write: that of the publish call that its thread is inside.
     pub(super) fn dds_write(&mut self, stream: usize, message: Handle, timestamp: i64) {
         let thread = &mut self.threads[stream];
-        let inside = thread.publishing.filter(|p| message == NOBODY || p.message == NOBODY || p.message == message);
+        let inside =
+            thread.publishing.filter(|p| message == Handle::NONE || p.message == Handle::NONE || p.message == message);
         // Each call writes once; what is written next is of the middleware's own.
         if let Some(publication) = thread.written.take().or(inside.map(|p| p.publication)) {
             let row = &mut self.seen.publications[publication];

@@ -159,8 +159,8 @@ impl Scheduler {
             scheduled.known.iter().zip(&seen.executions).filter(|(known, e)| !**known && e.end_ns.is_some()).count();
         if lost > 0 {
             let text = format!(
-                "times at which the kernel had no room for its scheduler events: CPU time and preemption of callbacks that overlap one are not \
-                 told ({unknown} executions without them in all)"
+                "times at which the kernel had no room for its scheduler events: CPU time and preemption of callbacks \
+                 that overlap one are not told ({unknown} executions without them in all)"
             );
             notes.push(Note { name: "kernel-events-lost".into(), count: lost, text });
         }
@@ -175,7 +175,8 @@ impl Scheduler {
             .map(|(host, thread)| self.hosts[host as usize].threads[thread as usize].holes.len() as u64)
             .sum();
         if missing > 0 {
-            let text = "context switches of executor threads that the kernel did not tell: CPU time and preemption of callbacks about them are not told";
+            let text = "context switches of executor threads that the kernel did not tell: CPU time and preemption of \
+                        callbacks about them are not told";
             notes.push(Note { name: "kernel-switches-missing".into(), count: missing, text: text.into() });
         }
         let strange = (0..seen.streams.len() as u32)
@@ -186,8 +187,8 @@ impl Scheduler {
             })
             .count();
         if strange > 0 {
-            let text = "threads that acted while the kernel had them off the CPU: their ids are those of another pid namespace (a container), or \
-                        were given again; their CPU time and preemption are not told";
+            let text = "threads that acted while the kernel had them off the CPU: their ids are those of another pid \
+                        namespace (a container), or were given again; their CPU time and preemption are not told";
             notes.push(Note { name: "kernel-threads-not-matched".into(), count: strange as u64, text: text.into() });
         }
         notes

@@ -1,4 +1,4 @@
-//! Token by token: what comes next, and the values, paths and names that are made of tokens.
+//! Walks over the tokens and reads the values, paths and names that they form.
 
 use super::super::fault::Fault;
 use super::super::lexer::{Kind, Token};
@@ -6,7 +6,7 @@ use super::super::types::{Description, Type};
 use super::super::value::Value;
 use std::collections::HashMap;
 
-/// What is read, and what came of it so far.
+/// The tokens, and the result so far.
 pub(super) struct Parser<'a> {
     pub(super) tokens: Vec<Token<'a>>,
     pub(super) next: usize,

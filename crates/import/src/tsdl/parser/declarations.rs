@@ -1,4 +1,4 @@
-//! Tokens into declarations. A declaration that makes no sense is reported and stepped over; the others stand.
+//! Parses tokens into declarations. It reports and skips a malformed declaration and keeps the others.
 
 use super::super::fault::Fault;
 use super::super::lexer::{tokens, Kind};
@@ -117,7 +117,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// From the declaration that began at token `start` to behind the `;` that ends it.
+    /// Moves from the declaration that began at token `start` to the token after the `;` that ends it.
     fn skip_declaration(&mut self, start: usize) {
         let failed = self.next;
         self.next = start;

@@ -1,4 +1,4 @@
-//! Types: those of TSDL, those of C by their names, and the fields that have them.
+//! Parses types: those of TSDL, those of C by their names, and the fields that have them.
 
 use super::super::fault::Fault;
 use super::super::lexer::Kind;
@@ -8,7 +8,7 @@ use super::cursor::{Parser, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Types inside types; deeper nesting is refused, so that no input overflows the stack.
+/// Greatest depth of nested types, so that no input overflows the stack.
 pub(super) const DEPTH_MAX: usize = 40;
 
 const WORDS_OF_C: [&str; 9] = ["unsigned", "signed", "long", "short", "int", "char", "float", "double", "_Bool"];

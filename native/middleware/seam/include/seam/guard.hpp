@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a call of a plugin in C++ fails: thrown inside, told as text at its door.
+// How a call of a plugin in C++ fails: the inside throws, and the outermost function turns the exception into text.
 #ifndef TACHO_SEAM_GUARD_HPP_
 #define TACHO_SEAM_GUARD_HPP_
 
@@ -16,7 +16,7 @@
 
 namespace seam {
 
-// What the plugin itself refuses, or could not do.
+// A refusal or failure of the plugin itself.
 class Failure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -32,8 +32,9 @@ class Failure : public std::runtime_error {
   throw Failure(text);
 }
 
-// No exception may leave a C function: guarded(error, [&] { ... }) gives what the function returns, or else NULL or -1, with the cause in
-// `error`. Every cause begins with the plugin's name; that of an exception from `below`, the library it stands on, names that, too.
+// No exception may leave a C function: guarded(error, [&] { ... }) returns the function's result, or else NULL or -1,
+// with the cause in `error`. Every cause begins with the plugin's name; the cause of an exception from `below`, the
+// library under the plugin, also names that library.
 class Guard {
  public:
   constexpr explicit Guard(const char *plugin, const char *below = nullptr) : plugin_(plugin), below_(below) {}

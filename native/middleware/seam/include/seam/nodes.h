@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * For plugins in C: words of a failure, and the nodes of a session.
+ * For plugins in C: texts of failures, and the nodes of a session.
  */
 #ifndef TACHO_SEAM_NODES_H_
 #define TACHO_SEAM_NODES_H_
@@ -18,7 +18,8 @@ __attribute__((format(printf, 2, 3))) static inline void say(char *error, const 
   va_end(list);
 }
 
-/* A node in a list; what a plugin keeps of one begins with it. Where a node is only a name, its address is the handle. Not locked. */
+/* A node in a list; a plugin's own structure of a node begins with it. If a node is only a name, this address is the
+   handle. Not locked. */
 struct seam_node {
   struct seam_node *next;
   char *name;
@@ -29,7 +30,7 @@ static inline struct seam_node *seam_find(struct seam_node *nodes, const char *n
   return nodes;
 }
 
-/* The node of an endpoint; NULL, with words, where it was not made. */
+/* Returns the node of an endpoint; NULL, with a text, if it was not made. */
 static inline struct seam_node *seam_node_of(struct seam_node *nodes, const struct tacho_endpoint_config *config,
                                              const char *plugin, char *error) {
   struct seam_node *found = seam_find(nodes, config->node);
@@ -37,7 +38,8 @@ static inline struct seam_node *seam_node_of(struct seam_node *nodes, const stru
   return found;
 }
 
-/* Puts a new node of `size` bytes, zero behind its struct seam_node, at the head of the list; NULL, with words, where the name is there. */
+/* Puts a new node of `size` bytes, zero after its struct seam_node, at the head of the list; NULL, with a text, if
+   the name exists. */
 static inline struct seam_node *seam_node_add(struct seam_node **nodes, const char *name, size_t size,
                                               const char *plugin, char *error) {
   if (seam_find(*nodes, name)) {

@@ -13,11 +13,12 @@
 
 namespace seam {
 
-// By name; what the plugin keeps of one is a Node, whose address stays. Where a node is only a name, that address is its handle. Not locked.
+// Nodes by name. Node is the plugin's own type, and its address stays the same. If a node is only a name, that address
+// is its handle. Not locked.
 template <class Node = char>
 class Nodes {
  public:
-  // Refuses a name that is there. Of a new one `make` gives the node, a std::unique_ptr.
+  // Refuses a name that exists. For a new name, `make` returns the node as a std::unique_ptr.
   template <class Make>
   Node &add(const char *name, Make make) {
     if (nodes_.count(name)) fail("this session already has a node \"%s\"", name);
@@ -28,7 +29,7 @@ class Nodes {
     return add(name, [] { return std::make_unique<Node>(); });
   }
 
-  // That of an endpoint; refuses one that was not made.
+  // Returns the node of an endpoint; refuses a name that was not made.
   Node &of(const tacho_endpoint_config &config) const {
     const auto found = nodes_.find(config.node);
     if (found == nodes_.end()) fail("%s: this session has no node \"%s\"", config.topic, config.node);

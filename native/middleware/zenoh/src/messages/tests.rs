@@ -1,5 +1,5 @@
-//! Against the bytes that rclpy.serialization.serialize_message of ROS 2 Kilted gives for the same messages. What Fast
-//! CDR leaves in padding, which means nothing, is written as zeros here.
+//! Compares with the bytes that rclpy.serialization.serialize_message of ROS 2 Kilted returns for the same messages.
+//! Padding has no meaning, and is written as zeros here.
 
 use super::*;
 
@@ -19,9 +19,12 @@ const CASES: &[(&str, &[u8], &str)] = &[
     ),
     (
         "TwistStamped",
-        &[0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xc0],
-        "00010000 01000000 02000000 23000000 30303030303030303030303030303035 2e 3030303030303036 2e 3030303030303037 00 00 \
-         000000000000f83f 0000000000000000 0000000000000000 0000000000000000 0000000000000000 00000000000000c0",
+        &[
+            0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xc0,
+        ],
+        "00010000 01000000 02000000 23000000 30303030303030303030303030303035 2e 3030303030303036 2e 3030303030303037 \
+         00 00 000000000000f83f 0000000000000000 0000000000000000 0000000000000000 0000000000000000 00000000000000c0",
     ),
 ];
 

@@ -1,0 +1,106 @@
+//! A thread that so many callbacks share that outputs mostly wait for it, though none of them takes long.
+
+use super::blame::Late;
+use super::{count, ms, Suspect};
+use crate::figures::Repeat;
+use std::collections::{BTreeMap, BTreeSet};
+use tacho_tables::row::Row;
+use tacho_tables::summary::Culprit;
+use tacho_tables::{Callback, CauseKind, Process};
+
+/// Part of the time of outputs that is the wait for one thread.
+const WAITING: f64 = 0.4;
+/// Part of its time that a thread is inside callbacks: beyond it waiting grows without bound (queueing theory's knee).
+const FULL: f64 = 0.8;
+/// A callback with this part of what its thread does is a culprit by itself, and named elsewhere.
+const ONE: f64 = 0.5;
+/// Callbacks that are named.
+const NAMED: usize = 3;
+
+/// What a thread did in a repeat.
+struct Load {
+    busy_ns: i64,
+    /// From its first to its last callback.
+    over_ns: i64,
+    /// Those with most of its time first.
+    callbacks: Vec<(Row<Callback>, i64)>,
+    nodes: usize,
+}
+
+pub(super) fn suspect(late: &Late<'_>) -> Option<Suspect> {
+    // Each instance has its parts beside each other.
+    let mut of_instances: BTreeMap<(usize, u32), &Repeat<'_>> = BTreeMap::new();
+    let mut waits: BTreeMap<(usize, Row<Process>, u32), (i64, &Repeat<'_>)> = BTreeMap::new();
+    for (repeat, cause) in &late.told {
+        let number = std::ptr::from_ref(*repeat) as usize;
+        of_instances.extend(cause.instance.map(|instance| ((number, instance), *repeat)));
+        let (CauseKind::ExecutorBusy, Some(execution), Some(ns)) = (cause.kind, cause.execution, cause.duration_ns)
+        else {
+            continue;
+        };
+        let by = &repeat.tables.executions[execution];
+        let process = repeat.tables.callbacks[by.callback].process;
+        waits.entry((number, process, by.tid)).or_insert((0, repeat)).0 += ns;
+    }
+    let whole: i64 = of_instances
+        .iter()
+        .map(|((_, instance), repeat)| repeat.tables.instances[*instance as usize].end_to_end_ns)
+        .sum();
+    let ((_, process, tid), (waited, repeat)) = waits.into_iter().max_by_key(|(_, (ns, _))| *ns)?;
+    let share = waited as f64 / whole.max(1) as f64;
+    let load = load(repeat, process, tid)?;
+    let full = load.busy_ns as f64 / load.over_ns.max(1) as f64;
+    if share < WAITING || full < FULL || load.callbacks[0].1 as f64 >= ONE * load.busy_ns as f64 {
+        return None;
+    }
+    let tables = repeat.tables;
+    let name = |callback: Row<Callback>| {
+        let name = tables.callbacks[callback].name(&tables.nodes, &tables.processes);
+        format!("{} {}", name.node(), name.what())
+    };
+    let named: Vec<String> = load.callbacks.iter().take(NAMED).map(|(callback, _)| name(*callback)).collect();
+    let pid = tables.processes[process].pid;
+    let usual = share * late.median_ms;
+    let text = format!(
+        "Outputs wait {:.0} % of their time, usually {}, for one thread: thread {tid} of process {pid} is {:.0} % busy \
+         with {} of {}, most with {}.",
+        100.0 * share,
+        ms(usual),
+        100.0 * full,
+        count(load.callbacks.len() as u64, "callback", "callbacks"),
+        count(load.nodes as u64, "node", "nodes"),
+        named.join(", ")
+    );
+    let next = "Spread them: a multi-threaded executor with callback groups, or the nodes of this chain in a process \
+                of their own."
+        .to_owned();
+    let culprit = Culprit {
+        kind: Some(CauseKind::ExecutorBusy),
+        node: tables.callbacks[load.callbacks[0].0].node.map(|node| tables.nodes[node].name.clone()),
+        share_percent: Some(100.0 * share),
+        instances: of_instances.len() as u64,
+        text,
+        next,
+        worst_without_ms: Some((1.0 - share) * late.worst_ms),
+        ..Culprit::default()
+    };
+    Some(Suspect { culprit, weight: share })
+}
+
+fn load(repeat: &Repeat<'_>, process: Row<Process>, tid: u32) -> Option<Load> {
+    let tables = repeat.tables;
+    let mut by_callback: BTreeMap<Row<Callback>, i64> = BTreeMap::new();
+    let (mut from, mut to) = (i64::MAX, i64::MIN);
+    let of_thread =
+        tables.executions.iter().filter(|e| e.tid == tid && tables.callbacks[e.callback].process == process);
+    for execution in of_thread {
+        let end = execution.end_ns.unwrap_or(execution.start_ns);
+        *by_callback.entry(execution.callback).or_default() += end - execution.start_ns;
+        (from, to) = (from.min(execution.start_ns), to.max(end));
+    }
+    let nodes: BTreeSet<_> = by_callback.keys().filter_map(|callback| tables.callbacks[*callback].node).collect();
+    let mut callbacks: Vec<(Row<Callback>, i64)> = by_callback.into_iter().collect();
+    callbacks.sort_by_key(|(callback, ns)| (std::cmp::Reverse(*ns), *callback));
+    let busy_ns = callbacks.iter().map(|(_, ns)| ns).sum();
+    (!callbacks.is_empty()).then(|| Load { busy_ns, over_ns: to - from, callbacks, nodes: nodes.len() })
+}

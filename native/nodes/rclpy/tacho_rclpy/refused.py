@@ -1,0 +1,5 @@
+"""How a node refuses a request."""
+
+
+class Refused(Exception):
+    """A request that cannot be fulfilled, in words for the user."""
