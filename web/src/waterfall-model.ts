@@ -38,7 +38,9 @@ export function stretches(hop: PageHop, position: number): Stretch[] {
   return [...found, ...inside(hop, position)];
 }
 
-/** From its start to its output. Of time off the CPU that only the CPU-time clock shows, only the length is known: it is drawn last. */
+/**
+ * From its start to its output. The CPU-time clock alone shows only the length of the time off the CPU: it is drawn last.
+ */
 function inside(hop: PageHop, position: number): Stretch[] {
   const off = [
     ...(hop.preemptions ?? []).map(({ from_ms: from, to_ms: to, by }) => {

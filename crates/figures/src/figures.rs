@@ -395,8 +395,8 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
         }
         of_rows.push(index_of);
     }
-    // Of one that tells none, in a chain whose others do, alignment is part of transport as in all: the parts' means add
-    // up, too. Likewise off the CPU of computation, which is told where at least half of the instances know it.
+    // Of one that tells none, in a chain whose others do, alignment is part of transport as in all: the parts' means
+    // add up, too. Likewise off the CPU of computation, which is told where at least half of the instances know it.
     let told: Vec<Told> = so_far.iter().map(ChainSoFar::told).collect();
     let instances = |part: fn(&Instance, Told) -> Option<i64>| {
         let told = &told;

@@ -1,5 +1,5 @@
-//! What of the time inside the callbacks of a chain was no time on a CPU: by scheduler events, by the CPU-time clock, by
-//! both.
+//! What of the time inside the callbacks of a chain was no time on a CPU: by scheduler events, by the CPU-time clock,
+//! by both.
 
 use super::*;
 
