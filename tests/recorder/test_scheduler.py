@@ -42,6 +42,10 @@ def record(tacho, *options, before=()):
     return run, said
 
 
+BY_SWITCHES = ["--scheduler", "on", "--cpu-time=off"]
+"""CPU time by switches alone, as the program's own clock is what it is compared with."""
+
+
 def measured(run):
     """Executions of the callback in the program's output."""
     callbacks = rows(run, "callbacks")
@@ -105,7 +109,7 @@ def check_burner(run, executions, said):
 
 @in_the_first_pid_namespace
 def test_preemption_names_who_preempted_and_agrees_with_the_kernels_counts(tacho):
-    run, said = record(tacho, "--scheduler", "on")
+    run, said = record(tacho, *BY_SWITCHES)
     info = json.loads((run / "run.json").read_text())
     assert info["scheduler"]["source"] == "tracepoints" and info["scheduler"]["lost"] == 0
     executions = measured(run)
@@ -160,7 +164,7 @@ def test_programs_that_run_already_are_followed_with_the_threads_that_they_make_
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare makes the pid namespace")
 def test_in_a_pid_namespace_context_switches_still_tell_who_preempted(tacho):
-    run, said = record(tacho, "--scheduler", "on", before=["unshare", "--pid", "--fork", "--mount-proc"])
+    run, said = record(tacho, *BY_SWITCHES, before=["unshare", "--pid", "--fork", "--mount-proc"])
     info = json.loads((run / "run.json").read_text())
     assert info["scheduler"]["source"] == "context_switch" and info["scheduler"]["wakeups"] == 0
     executions = measured(run)

@@ -110,7 +110,7 @@ def test_bars_are_as_long_as_the_times_they_stand_for(browser, reports, kind):
     browser.open(reports(kind))
     runs = data_of(reports(kind))["runs"]
     widths = browser.evaluate("""[...document.querySelectorAll('.staircases figure')].map(f =>
-        Object.fromEntries(['computation', 'preemption', 'transport', 'alignment', 'queueing'].map(p =>
+        Object.fromEntries(['computation', 'off_cpu', 'preemption', 'transport', 'alignment', 'queueing'].map(p =>
             [p, [...f.querySelectorAll('rect.part.' + p)].reduce((sum, r) => sum + r.width.baseVal.value, 0)])))""")
     for run, drawn in zip(runs, widths, strict=True):
         instance = next(i for i in run["chains"][0]["instances"] if i["rank"] == "median")

@@ -64,8 +64,8 @@ pub struct Terminal {
     pub width: usize,
     /// Whether to use ANSI colours.
     pub colour: bool,
-    /// Whether to tell all tables, all their rows and all cases of every finding; else the verdict, the chain that it is
-    /// about, and the worst cases.
+    /// Whether to print all tables, all their rows and all cases of every finding; else the verdict, its chain, and the
+    /// worst cases.
     pub whole: bool,
 }
 
@@ -158,7 +158,7 @@ impl Terminal {
         self.lifecycle(out, &summary.lifecycle);
     }
 
-    /// What `tacho record` ends with: the verdict, what makes its figures doubtful, and notes; `None` of a run without a
+    /// The end of `tacho record`: the verdict, what makes its figures doubtful, and notes; `None` for a run without a
     /// verdict.
     pub fn closing(&self, summary: &Summary, info: &RunInfo) -> Option<String> {
         let mut out = self.verdict(summary.verdict.as_ref()?);

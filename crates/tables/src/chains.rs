@@ -24,8 +24,8 @@ pub struct Chain {
     pub until_ns: Option<i64>,
     /// Nodes on its path whose tie of output to input is a guess ([`Link::guess`]), in order; none in older runs.
     pub guessed_at: Vec<String>,
-    /// The callbacks that most of its instances pass, in order: of each node the one that publishes, or ends, and before
-    /// it the one that took the input, if that is another. A node that published outside of callbacks stands itself.
+    /// The callbacks that most of its instances pass, in order: of each node the one that publishes, or ends; before it
+    /// the one that took the input, if that is another. A node that published outside of callbacks is named instead.
     /// None in older runs.
     pub callbacks: Vec<String>,
 }

@@ -1,7 +1,8 @@
 //! Searches over what may be changed, writes plans that a user can apply, and proves that they helped.
 //!
 //! [`CommonRate`] is study E's search for one spin rate of a chain; [`apply_common_rate`] and [`apply_arrival`] write
-//! the tuned workload; [`Proving`] makes a campaign of both, in turns, and a [`Proof`] of its figures. [`steps`] are what to change on a system that was recorded.
+//! the tuned workload; [`Proving`] makes a campaign of both, in turns, and a [`Proof`] of its figures. [`steps`]
+//! are what to change on a system that was recorded.
 
 mod apply;
 mod common_rate;

@@ -77,8 +77,8 @@ pub struct StatedLink {
 pub struct StatedChain {
     /// Its name.
     pub name: String,
-    /// Names of nodes, or of their callbacks, source first. Empty if `between` states its ends, or if the chain is known by this name and only its
-    /// deadline is stated.
+    /// Names of nodes, or of their callbacks, source first. Empty if `between` states its ends, or if the chain is
+    /// known by this name and only its deadline is stated.
     pub nodes: Vec<String>,
     /// Its two ends, instead of nodes: it includes every path between them.
     pub between: Option<Between>,
@@ -86,8 +86,8 @@ pub struct StatedChain {
     pub deadline: Option<Duration>,
 }
 
-/// The ends of chains, each a topic, a node or a callback; `topic:NAME`, `node:NAME` or `callback:NAME` if several have that
-/// name.
+/// The ends of chains, each a topic, a node or a callback; `topic:NAME`, `node:NAME` or `callback:NAME` if several have
+/// that name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Between {
     /// If a topic: the chain begins with its publishers.

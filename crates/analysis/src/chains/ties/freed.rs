@@ -1,7 +1,8 @@
 //! Whether a node frees what it keeps once it has made an output of it, as addresses of messages show.
 //!
-//! Two messages that exist at one time have different addresses. A kept message whose address another message has before
-//! its successor was taken had been freed by then. If that only ever happens after an output, the output used it up.
+//! Two messages that exist at one time have different addresses. If another message has the address of a kept message
+//! before its successor is taken, the kept one has been freed. If that happens only after an output, the output used it
+//! up.
 
 use super::{Output, Ties, TIMES};
 use crate::observe::{TakeSeen, Topic};
