@@ -30,8 +30,9 @@ def test_a_callback_that_blocks_the_planner_now_and_then_is_named_first(tacho, r
     assert (first["kind"], first["node"]) == ("executor_busy", "/planner")
     assert first["location"] == f"{PROGRAM}:{line}" and first["function"] == "Planner.reload_map"
     assert longest_ms <= first["longest_ms"] <= 1.02 * longest_ms + 1
-    # The estimate: without it the worst case is shorter by much of what it took.
-    assert verdict["worst_ms"] - first["worst_without_ms"] > 0.5 * longest_ms
+    # The estimate: of those that waited for it, few would still be late. The longest may be another's on a busy machine.
+    assert first["worst_without_ms"] <= verdict["worst_ms"]
+    assert verdict["late_cases"] - first["late_without"] > 0.5 * first["instances"]
     assert "callback group of its own" in first["next"]
 
     # The recording ended with the same verdict and the next command, without the tables.

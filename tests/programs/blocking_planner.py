@@ -16,6 +16,7 @@ import rclpy
 from geometry_msgs.msg import PointStamped
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 
 SENSOR_S, PLAN_S, RELOAD_S, BLOCKS_S = 0.05, 0.1, 3.0, 0.12
 
@@ -78,7 +79,9 @@ def run(node):
 
 *role, reloads = sys.argv[1:]
 if role:
-    rclpy.init()
+    # SIGTERM ends a process by itself: rclpy's handler may set its guard condition before the executor waits for it,
+    # and the executor then waits for ever.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     make = {"sensor": Sensor, "planner": lambda: Planner(int(reloads)), "controller": Controller}
     run(make[role[0]]())
 else:

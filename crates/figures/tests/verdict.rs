@@ -131,6 +131,22 @@ fn what_seldom_blocks_the_executor_of_a_timer_is_the_culprit_with_what_it_brings
 }
 
 #[test]
+fn without_what_kept_the_next_message_away_the_old_one_is_not_used_again() {
+    // From 1 ms after a tick until 22 ms after the next, which uses again what the tick before has used: the point of
+    // 30 ms before that one. Two points have come since, the later one 30 ms before the next tick was due.
+    let loads = [2_531, 5_531, 8_531].map(|from| (from * MS, (from + 121) * MS)).to_vec();
+    let verdict = System { loads, ..System::healthy() }.verdict("{}");
+    assert_eq!((verdict.late_instances, verdict.late_cases), (3, 3), "{verdict:#?}");
+    let culprit = only(&verdict);
+    assert_eq!(culprit.callback.as_deref(), Some("/planner /map Listener::take"));
+    let (worst, usual) = verdict.worst_ms.zip(verdict.usual_ms).expect("both");
+    assert!((121.5..122.5).contains(&(worst - usual)), "{worst} {usual}");
+    let without = culprit.worst_without_ms.expect("an estimate");
+    assert!((usual - 0.5..usual + 0.5).contains(&without) && culprit.late_without == Some(0), "{without} {usual}");
+    assert!(culprit.share_percent.is_some_and(|share| share > 99.0), "{culprit:#?}");
+}
+
+#[test]
 fn on_a_healthy_system_nobody_is_accused() {
     let verdict = System::healthy().verdict("{}");
     assert_eq!(verdict.culprits, []);

@@ -280,7 +280,8 @@ pub struct Cause {
     /// By whom, in words: the callback that the executor was busy with, the thread that had the CPU, the topic, `queue
     /// of depth 1`.
     pub by: String,
-    /// Row of [`super::Tables::executions`], where it is one; of several the one of the longest part.
+    /// Row of [`super::Tables::executions`], where it is one; of several the one of the longest part. Of
+    /// [`CauseKind::NoNewer`] the one without which the next message, published in time, would have been used instead.
     pub execution: Option<Row<Execution>>,
     /// Where it, or the first of several intervals, began; absent where only its length is known.
     pub from_ns: Option<i64>,

@@ -31,6 +31,16 @@ pub(super) struct Case<'a> {
     pub parts: Vec<(&'a Repeat<'a>, &'a Cause)>,
 }
 
+impl<'a> Case<'a> {
+    /// What kept the next message away while an old one was used again: without it, the next would have been used.
+    fn holder(&self, cause: &Cause) -> Option<&'a Cause> {
+        let execution = cause.execution.filter(|_| cause.kind == CauseKind::NoNewer)?;
+        let is_busy = |part: &Cause| matches!(part.kind, CauseKind::ExecutorBusy | CauseKind::GroupBusy);
+        let mut others = self.parts.iter().map(|(_, part)| *part);
+        others.find(|part| is_busy(part) && part.execution == Some(execution) && part.position == cause.position)
+    }
+}
+
 /// All instances of a chain that are explained, and which of them are late.
 pub(super) struct Late<'a> {
     pub cases: Vec<Case<'a>>,
@@ -184,10 +194,15 @@ pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
             if excess <= 0.0 || counts(cause.kind, late.mostly).is_none() {
                 continue;
             }
-            let blame = blames.entry(Key::of(repeat, cause)).or_default();
+            let holder = case.holder(cause);
+            let holder_or_own = holder.unwrap_or(cause);
+            let blame = blames.entry(Key::of(repeat, holder_or_own)).or_default();
             blame.weight_ms += excess;
-            *blame.by_kind.entry(cause.kind).or_default() += excess;
+            *blame.by_kind.entry(holder_or_own.kind).or_default() += excess;
             *blame.cases.entry(place).or_default() += excess;
+            if holder.is_some() {
+                continue;
+            }
             blame.longest_ms = blame.longest_ms.max(cause.duration_ns.unwrap_or(0) as f64 / NS_PER_MS);
             blame.position = cause.position;
             if let Some(execution) = cause.execution {

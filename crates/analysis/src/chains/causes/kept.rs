@@ -110,6 +110,7 @@ impl Explainer<'_> {
             pieces.until(until.min(wait.began + interval), position, CauseKind::UsedAgain, Who::Topic(topic), None);
         }
         let next = self.next(wait, position);
+        let without = pieces.pieces.len();
         self.not_sent(pieces, position, next, until);
         let Some(next) = next.filter(|_| pieces.until < until) else { return };
         // It was sent in time, and the timer ran without it.
@@ -118,11 +119,17 @@ impl Explainer<'_> {
         if let Some(taken) = take.and_then(|take| take.execution) {
             let (start, callback) = (seen.executions[taken].start_ns, seen.executions[taken].callback);
             let stream = seen.stream_of(taken);
+            let sent = pieces.pieces.len();
             for held in self.tracer.busy.held(seen, stream, Some(callback), pieces.until, start.min(until)) {
                 pieces.until(held.from, position, CauseKind::Transport, Who::Topic(topic), None);
                 let (kind, who, by) = by_busy(seen, held.by);
                 pieces.until(held.to, position, kind, who, Some(by));
             }
+            let (before, held) = pieces.pieces.split_at_mut(sent);
+            let longest =
+                held.iter().filter(|piece| piece.execution.is_some()).max_by_key(|piece| piece.to - piece.from);
+            let no_newer = before[without..].iter_mut().filter(|piece| piece.kind == CauseKind::NoNewer);
+            no_newer.for_each(|piece| piece.execution = longest.and_then(|piece| piece.execution));
             pieces.until(start.min(until), position, CauseKind::Transport, Who::Topic(topic), None);
         }
         pieces.until(until, position, CauseKind::NoNewer, Who::Topic(topic), None);
