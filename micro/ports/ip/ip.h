@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The small IPv4 stack of boards: ip.c (IPv4 and UDP), arp.c, control.c (ICMP echo, IGMP). Addresses are in host byte
- * order. */
+ * The small IPv4 stack of boards: udp.c over control.c (ICMP echo, IGMP) over ip.c (IPv4) over arp.c. Addresses are in
+ * host byte order. */
 #ifndef TACHO_MICRO_IP_H_
 #define TACHO_MICRO_IP_H_
 
@@ -40,6 +40,8 @@ static inline __attribute__((always_inline)) uint32_t load32(const uint8_t *p) {
 }
 static inline void store16(uint8_t *p, uint32_t v) { p[0] = (uint8_t)(v >> 8), p[1] = (uint8_t)v; }
 static inline void store32(uint8_t *p, uint32_t v) { store16(p, v >> 16), store16(p + 2, v); }
+
+static inline bool is_multicast(uint32_t address) { return address >> 28 == 14; }
 
 /* Adds `size` bytes to an Internet checksum (RFC 1071), which is in the byte order of memory. The bytes are aligned
  * like everything in a frame after its Ethernet header; only the last size may be odd. */
