@@ -24,7 +24,7 @@ use passed::Passed;
 use std::collections::HashSet;
 use std::ops::Range;
 use tacho_tables::in_order::{in_order, threads};
-use tacho_tables::row::Row;
+use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::{far_apart, Rows};
 use tacho_tables::{named, Chain, ChainInput, Endpoint, Hop, Instance, Link, LinkRule, Node, NodeState, Note};
 use tacho_workload::links::Links;
@@ -69,16 +69,16 @@ pub(crate) struct MadeOf {
     /// Row of their first hop; each that has hops has one a node.
     hops_from: usize,
     /// Those of its instances that have hops, by their place among them, in order; absent where all have.
-    told: Option<Vec<u32>>,
+    told: Option<Vec<Row<Instance>>>,
 }
 
 impl MadeOf {
     /// Row of the last hop of an instance of this chain, one of those that are told ([`told`]).
-    pub fn last_hop(&self, instance: u32) -> usize {
-        let place = instance - self.instances.start;
+    pub fn last_hop(&self, instance: Row<Instance>) -> usize {
+        let place = Row::new(instance.number() - self.instances.start);
         let before = match &self.told {
             Some(told) => told.binary_search(&place).expect("an instance that is told has hops"),
-            None => place as usize,
+            None => place.index(),
         };
         self.hops_from + (before + 1) * self.path.nodes.len() - 1
     }
@@ -127,19 +127,19 @@ impl<'a> Tracer<'a> {
         tables.notes.extend(published_outside(&tables.outside));
         tables.notes.extend(bounds::note(without, tables.hops.len()));
         tables.links = self.ties.links(&asked);
-        let mut worst = vec![None; tables.chains.len()];
+        let mut worst: Column<Chain, _> = Column::of(tables.chains.iter().map(|_| None));
         for instance in &tables.instances {
-            let of = &mut worst[instance.chain as usize];
+            let of = &mut worst[instance.chain];
             *of = (*of).max(Some(instance.end_to_end_ns));
         }
         // A chain that rests on a guess is critical only if all do. Of equal chains, the first that somebody named; of
         // others the first by path, because their order depends on that of the event files.
-        let rank = |row: usize| worst[row].map(|worst| (tables.chains[row].guessed_at.is_empty(), worst));
-        if let Some(most) = (0..worst.len()).filter_map(rank).max() {
-            let worst = (0..worst.len()).filter(|row| rank(*row) == Some(most));
-            let of = |row: usize| (&tables.chains[row].path, tables.made_of[row].path.named);
+        let rank = |row: Row<Chain>| worst[row].map(|worst| (tables.chains[row].guessed_at.is_empty(), worst));
+        if let Some(most) = worst.rows().filter_map(rank).max() {
+            let worst = worst.rows().filter(|row| rank(*row) == Some(most));
+            let of = |row: Row<Chain>| (&tables.chains[row].path, tables.made_of[row.index()].path.named);
             let first = worst.min_by_key(|row| match of(*row) {
-                (_, true) => (0, *row, None),
+                (_, true) => (0, row.index(), None),
                 (path, false) => (1, 0, Some(path)),
             });
             if let Some(first) = first {
@@ -166,7 +166,7 @@ impl<'a> Tracer<'a> {
             return OnePath { path, of: None };
         }
         let mut tables = Traced::default();
-        let chain = 0;
+        let chain = Row::new(0);
         let (mut outside, mut weakest) = (0u64, None);
         let outputs = self.outputs(&path, ties[last - 1].rule).sorted_by(|a, b| a.time.cmp(&b.time));
         let keeps_all = path.named || !full;
@@ -196,7 +196,7 @@ impl<'a> Tracer<'a> {
             }
             weakest = weakest.max(trail.arrival);
             passed.add(self.seen, &trail);
-            let instance = tables.instances.len() as u32;
+            let instance = Row::behind(tables.instances.len());
             tables.instances.push(trail.instance(chain));
             match keeps_all {
                 true => tables.hops.extend(trail.rows(instance)),
@@ -206,7 +206,7 @@ impl<'a> Tracer<'a> {
         let told = (!keeps_all).then(|| told::told(&tables.instances));
         for instance in told.iter().flatten() {
             // Once more: it leads where it led before.
-            if let Ok(Some(trail)) = self.follow(&path, &ties, followed[*instance as usize]) {
+            if let Ok(Some(trail)) = self.follow(&path, &ties, followed[instance.index()]) {
                 tables.hops.extend(trail.rows(*instance));
             }
         }
@@ -370,7 +370,7 @@ impl OnePath {
         let Some(of) = self.of.as_mut().filter(|of| of.made_of[0].told.is_none()) else { return };
         let told = told::told(&of.instances);
         let nodes = self.path.nodes.len();
-        let hops_of = |instance: &u32| &of.hops[*instance as usize * nodes..(*instance as usize + 1) * nodes];
+        let hops_of = |instance: &Row<Instance>| &of.hops[instance.index() * nodes..(instance.index() + 1) * nodes];
         of.hops = far_apart(told.iter()).flat_map(hops_of).copied().collect();
         of.made_of[0].told = Some(told);
     }
@@ -378,10 +378,11 @@ impl OnePath {
     /// Puts its rows behind those of other paths.
     fn append_to(self, tables: &mut Traced) {
         let Some(own) = self.of else { return };
-        let (chain, instances, hops) = (tables.chains.len() as u32, tables.instances.len() as u32, tables.hops.len());
+        let (chain, instances, hops) =
+            (Row::behind(tables.chains.len()), tables.instances.len() as u32, tables.hops.len());
         tables.chains.extend(own.chains);
         tables.instances.extend(own.instances.into_iter().map(|row| Instance { chain, ..row }));
-        tables.hops.extend(own.hops.into_iter().map(|row| Hop { instance: row.instance + instances, ..row }));
+        tables.hops.extend(own.hops.into_iter().map(|row| Hop { instance: row.instance.moved(instances), ..row }));
         tables.inputs.extend(own.inputs.into_iter().map(|row| ChainInput { chain, ..row }));
         tables.notes.extend(own.notes);
         tables.outside.extend(own.outside);

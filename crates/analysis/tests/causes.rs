@@ -5,13 +5,14 @@ mod scene;
 use scene::*;
 use std::collections::BTreeMap;
 use tacho_events::testing::FileBuilder;
+use tacho_tables::row::Row;
 use tacho_tables::{CauseKind, Tables};
 
 const OTHER: u64 = 0x100;
 
 /// (node position, kind, by, ns) of one instance.
 fn parts(tables: &Tables, instance: u32) -> Vec<(u32, CauseKind, &str, i64)> {
-    let of = tables.causes.iter().filter(|c| c.instance == Some(instance));
+    let of = tables.causes.iter().filter(|c| c.instance == Some(Row::new(instance)));
     of.map(|c| (c.position, c.kind, c.by.as_str(), c.duration_ns.unwrap_or(-1))).collect()
 }
 
@@ -19,7 +20,7 @@ fn add_up(tables: &Tables) {
     let mut sums: BTreeMap<u32, i64> = BTreeMap::new();
     for cause in &tables.causes {
         if let Some(instance) = cause.instance {
-            *sums.entry(instance).or_default() += cause.duration_ns.expect("of an instance");
+            *sums.entry(instance.number()).or_default() += cause.duration_ns.expect("of an instance");
         }
     }
     assert!(!sums.is_empty());
@@ -109,13 +110,13 @@ fn of_many_instances_the_ten_worst_are_explained_with_what_is_usual() {
     }
     let tables = tables(&b);
     add_up(&tables);
-    let mut explained: Vec<u32> = tables.causes.iter().filter_map(|c| c.instance).collect();
+    let mut explained: Vec<u32> = tables.causes.iter().filter_map(|c| c.instance.map(Row::number)).collect();
     explained.dedup();
     assert_eq!(explained, [7, 29, 28, 27, 26, 25, 24, 23, 22, 21], "worst first");
     let worst = tables
         .causes
         .iter()
-        .find(|c| c.instance == Some(7) && c.position == 1 && c.kind == CauseKind::Computation)
+        .find(|c| c.instance == Some(Row::new(7)) && c.position == 1 && c.kind == CauseKind::Computation)
         .expect("part");
     // 100 and 0, 1 ... 6, 8 ... 29, 4000: the 15th of 30 is 115.
     assert_eq!((worst.duration_ns, worst.usual_ns), (Some(4_100), Some(115)));

@@ -4,6 +4,7 @@ mod scene;
 
 use scene::*;
 use tacho_events::testing::FileBuilder;
+use tacho_tables::row::Row;
 use tacho_tables::{Link, LinkEvidence, LinkRule, Tables};
 
 fn publish(builder: FileBuilder, sent: i64, stamp: i64) -> FileBuilder {
@@ -117,7 +118,7 @@ fn the_message_that_completes_a_set_need_not_belong_to_it() {
     let tables = scene::tables_with(&builder, stated);
     let of = |node: &str| -> Vec<i64> {
         let chain = tables.chains.iter().position(|chain| chain.path[0] == node).expect("a chain") as u32;
-        tables.instances.iter().filter(|i| i.chain == chain).map(|i| i.start_ns).collect()
+        tables.instances.iter().filter(|i| i.chain.number() == chain).map(|i| i.start_ns).collect()
     };
     assert_eq!(of("/camera"), [2000, 3000, 4000, 5000, 6000]);
     let link =
@@ -144,7 +145,7 @@ fn the_causes_of_a_chain_that_ends_with_a_stamp_handed_on_add_up() {
     let tables = scene::tables(&builder);
     assert_eq!(instances(&tables)[..2], [(1000, 2505), (2000, 3505)]);
     for (row, instance) in tables.instances.iter().enumerate() {
-        let causes = tables.causes.iter().filter(|cause| cause.instance == Some(row as u32));
+        let causes = tables.causes.iter().filter(|cause| cause.instance == Some(Row::behind(row)));
         assert_eq!(causes.filter_map(|cause| cause.duration_ns).sum::<i64>(), instance.end_to_end_ns);
     }
 }

@@ -4,6 +4,7 @@ mod scene;
 
 use scene::*;
 use tacho_events::testing::FileBuilder;
+use tacho_tables::row::Row;
 use tacho_tables::CauseKind::{Computation, ExecutorBusy, NoNewer, NotDue, TickLate, Transport, UsedAgain, WakeUp};
 use tacho_tables::{CauseKind, Tables};
 
@@ -16,7 +17,7 @@ const CONTROL: u32 = 4;
 /// (kind, by, ns) of the instance whose output is a control command at this time, which the parts add up to.
 fn parts(tables: &Tables, end_ns: i64) -> Vec<(u32, CauseKind, &str, i64)> {
     let row = tables.instances.iter().position(|i| i.end_ns == end_ns).expect("an instance that ended then");
-    let of = tables.causes.iter().filter(|cause| cause.instance == Some(row as u32));
+    let of = tables.causes.iter().filter(|cause| cause.instance == Some(Row::behind(row)));
     let parts: Vec<_> =
         of.map(|c| (c.position, c.kind, c.by.as_str(), c.duration_ns.expect("of an instance"))).collect();
     let sum: i64 = parts.iter().map(|part| part.3).sum();

@@ -15,7 +15,7 @@ fn link<'a>(tables: &'a Tables, node: &str, input: &str) -> &'a Link {
 
 /// (start, end) of the instances of the chain that begins at a node.
 fn instances(tables: &Tables, first: &str) -> Vec<(i64, i64)> {
-    let of = |i: &&tacho_tables::Instance| tables.chains[i.chain as usize].path[0] == first;
+    let of = |i: &&tacho_tables::Instance| tables.chains[i.chain].path[0] == first;
     tables.instances.iter().filter(of).map(|i| (i.start_ns, i.end_ns)).collect()
 }
 
@@ -297,7 +297,7 @@ fn with_latest_once_no_input_is_tied_to_two_outputs() {
         }
         let tables = tables_with(&b, stated);
         for chain in 0..tables.chains.len() as u32 {
-            let of = || tables.instances.iter().filter(move |i| i.chain == chain);
+            let of = || tables.instances.iter().filter(move |i| i.chain.number() == chain);
             let inputs: std::collections::BTreeSet<i64> = of().map(|i| i.start_ns).collect();
             assert_eq!(inputs.len(), of().count(), "seed {seed}");
             instances_found += inputs.len();

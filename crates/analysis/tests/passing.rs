@@ -3,6 +3,7 @@
 mod system;
 
 use system::*;
+use tacho_tables::row::Row;
 use tacho_tables::{CauseKind, Tables};
 
 const TURNS: i64 = 6;
@@ -22,9 +23,9 @@ fn driver() -> System {
 fn adds_up(tables: &Tables) {
     for (row, instance) in tables.instances.iter().enumerate() {
         assert_eq!(instance.parts().whole_ns(), instance.end_to_end_ns);
-        let of = tables.causes.iter().filter(|cause| cause.instance == Some(row as u32));
+        let of = tables.causes.iter().filter(|cause| cause.instance == Some(Row::behind(row)));
         let parts: Vec<i64> = of.filter_map(|cause| cause.duration_ns).collect();
-        let name = &tables.chains[instance.chain as usize].path;
+        let name = &tables.chains[instance.chain].path;
         assert!(parts.is_empty() || parts.iter().sum::<i64>() == instance.end_to_end_ns, "{name:?}: {parts:?}");
     }
 }
@@ -158,7 +159,7 @@ fn asked(from: &str, to: &str) -> Vec<(String, Vec<(i64, i64)>)> {
     let tables = planner().tables_with(&format!("chains: {{asked: {{from: '{from}', to: '{to}'}}}}"));
     adds_up(&tables);
     let of = |(row, chain): (usize, &tacho_tables::Chain)| {
-        let of_it = tables.instances.iter().filter(|i| i.chain == row as u32);
+        let of_it = tables.instances.iter().filter(|i| i.chain.number() == row as u32);
         (chain.path.join(" "), of_it.map(|i| (i.start_ns, i.end_ns)).collect())
     };
     tables.chains.iter().enumerate().filter(|(_, chain)| chain.name == "asked").map(of).collect()
@@ -200,7 +201,7 @@ fn a_named_chain_has_callbacks_among_its_nodes() {
         let tables = planner().tables_with(&format!("chains: {{asked: {{nodes: [{nodes}]}}}}"));
         adds_up(&tables);
         let row = tables.chains.iter().position(|chain| chain.name == "asked").expect("a chain") as u32;
-        tables.instances.iter().filter(|i| i.chain == row).map(|i| (i.start_ns, i.end_ns)).collect::<Vec<_>>()
+        tables.instances.iter().filter(|i| i.chain.number() == row).map(|i| (i.start_ns, i.end_ns)).collect::<Vec<_>>()
     };
     assert_eq!(of("/lidar, /planner, /brake").len(), 8);
     assert_eq!(of("/lidar, on_3000, /brake"), [(100, 440), (3_100, 3_440)]);

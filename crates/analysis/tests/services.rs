@@ -138,7 +138,7 @@ fn a_chain_runs_out_with_the_request_and_back_with_its_response() {
     let tables = tables(&driven());
     let whole: Vec<&str> = ROUND.iter().copied().chain(["/plan", "/wheels"]).collect();
     let (round, whole) = (chain(&tables, "camera to planner", &ROUND), chain(&tables, "camera to wheels", &whole));
-    let of = |chain: u32| tables.instances.iter().position(|i| i.chain == chain).expect("an instance");
+    let of = |chain: u32| tables.instances.iter().position(|i| i.chain.number() == chain).expect("an instance");
     assert_eq!((tables.instances[of(round)].start_ns, tables.instances[of(round)].end_ns), (1_000, 1_330));
     let i = &tables.instances[of(whole)];
     assert_eq!((i.start_ns, i.end_ns), (1_000, 1_410));
@@ -148,7 +148,7 @@ fn a_chain_runs_out_with_the_request_and_back_with_its_response() {
     let hops: Vec<_> = tables
         .hops
         .iter()
-        .filter(|h| h.instance == of(whole) as u32)
+        .filter(|h| h.instance.number() == of(whole) as u32)
         .map(|h| (h.published_ns, h.arrival_ns, h.start_ns, h.output_ns))
         .collect();
     assert_eq!(
@@ -279,7 +279,7 @@ fn a_response_that_nobody_asked_for_by_this_path_goes_to_no_other_client() {
         paths(&tables)
     );
     let of_other: Vec<_> =
-        tables.instances.iter().filter(|i| i.chain == other).map(|i| (i.start_ns, i.end_ns)).collect();
+        tables.instances.iter().filter(|i| i.chain.number() == other).map(|i| (i.start_ns, i.end_ns)).collect();
     assert_eq!(of_other, [(2_000, 2_160)]);
 }
 
@@ -321,7 +321,7 @@ fn a_request_that_was_taken_before_its_event_was_written_was_sent_by_then() {
     let found: Vec<_> = tables
         .instances
         .iter()
-        .filter(|i| i.chain == round)
+        .filter(|i| i.chain.number() == round)
         .map(|i| (i.start_ns, i.end_ns, i.transport_ns >= 0))
         .collect();
     assert_eq!(found, [(1_100, 1_340, true)]);
@@ -396,9 +396,10 @@ fn a_response_that_another_callback_sends_later_is_tied_to_its_request_by_its_nu
         .instances
         .iter()
         .enumerate()
-        .filter(|(_, i)| i.chain == round)
+        .filter(|(_, i)| i.chain.number() == round)
         .map(|(row, i)| {
-            let of_map = tables.hops.iter().find(|h| h.instance == row as u32 && h.position == 1).expect("a hop");
+            let of_map =
+                tables.hops.iter().find(|h| h.instance.number() == row as u32 && h.position == 1).expect("a hop");
             assert_eq!(i.parts().whole_ns(), i.end_to_end_ns);
             (of_map.published_ns, of_map.start_ns, of_map.output_ns, i.end_ns)
         })

@@ -22,7 +22,7 @@ use tacho_events::run::RunInfo;
 use tacho_tables::row::{self, numbered, Column, Row};
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::summary::{CallbackFigures, ChainFigures, Distribution, TopicFigures};
-use tacho_tables::{Callback, Delivery, Endpoint, EndpointKind, Instance, Note, Parts};
+use tacho_tables::{Callback, Chain, Delivery, Endpoint, EndpointKind, Instance, Note, Parts};
 
 const NS_PER_US: f64 = 1e3;
 const NS_PER_MS: f64 = 1e6;
@@ -358,9 +358,9 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
     let mut order: Vec<(&str, &[String])> = Vec::new();
     let mut so_far: Vec<ChainSoFar> = Vec::new();
     // Of each repeat and chain row, its place in `order`.
-    let mut of_rows: Vec<Vec<u32>> = Vec::new();
+    let mut of_rows: Vec<Column<Chain, Row<ChainSoFar>>> = Vec::new();
     for Repeat { tables, .. } in repeats {
-        let mut index_of = Vec::new();
+        let mut index_of = Column::default();
         for chain in &tables.chains {
             let key = (chain.name.as_str(), chain.path.as_slice());
             let index = order.iter().position(|k| *k == key).unwrap_or_else(|| {
@@ -368,7 +368,7 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
                 so_far.push(ChainSoFar::default());
                 order.len() - 1
             });
-            index_of.push(index as u32);
+            index_of.push(Row::behind(index));
             so_far[index].lost += chain.lost;
             so_far[index].critical |= chain.critical;
             if so_far[index].guessed_at.is_empty() {
@@ -383,7 +383,7 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
         }
         let mut sums = vec![(0u64, 0.0); order.len()];
         for instance in &tables.instances {
-            let index = index_of[instance.chain as usize] as usize;
+            let index = index_of[instance.chain].index();
             so_far[index].worst_ns = so_far[index].worst_ns.max(Some(instance.end_to_end_ns));
             so_far[index].tells_alignment |= instance.alignment_ns.is_some();
             so_far[index].instances += 1;
@@ -403,8 +403,8 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
         let of = || {
             repeats.iter().zip(&of_rows).flat_map(move |(Repeat { tables, .. }, index_of)| {
                 let value = move |i: &Instance| {
-                    let chain = index_of[i.chain as usize];
-                    Some((Row::<ChainSoFar>::new(chain), part(i, told[chain as usize])? as f64 / NS_PER_MS))
+                    let chain = index_of[i.chain];
+                    Some((chain, part(i, told[chain.index()])? as f64 / NS_PER_MS))
                 };
                 tables.instances.iter().filter_map(value)
             })

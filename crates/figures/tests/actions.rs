@@ -186,13 +186,14 @@ fn a_chain_runs_out_with_the_goal_and_back_with_its_result() {
     let path = ["/asker", "/count goal", "/counter", "/count result", "/asker", "/done", "/sink"];
     let chain =
         tables.chains.iter().position(|c| c.path == path).unwrap_or_else(|| panic!("{:?}", tables.chains)) as u32;
-    let (row, instance) = tables.instances.iter().enumerate().find(|(_, i)| i.chain == chain).expect("an instance");
+    let (row, instance) =
+        tables.instances.iter().enumerate().find(|(_, i)| i.chain.number() == chain).expect("an instance");
     assert_eq!((instance.start_ns, instance.end_ns), (1_000, 1_950));
     assert_eq!(instance.parts().whole_ns(), 950);
     let hops: Vec<_> = tables
         .hops
         .iter()
-        .filter(|h| h.instance == row as u32)
+        .filter(|h| h.instance.number() == row as u32)
         .map(|h| (h.published_ns, h.start_ns, h.output_ns))
         .collect();
     assert_eq!(

@@ -28,7 +28,8 @@ fn between(builder: &FileBuilder, from: &str, to: &str) -> Tables {
 /// Path, and (start, end) of each instance, of the chains that were asked for.
 fn ways(tables: &Tables) -> Vec<(String, Vec<(i64, i64)>)> {
     let of = |(row, chain): (usize, &tacho_tables::Chain)| {
-        let instances = tables.instances.iter().filter(|i| i.chain == row as u32).map(|i| (i.start_ns, i.end_ns));
+        let instances =
+            tables.instances.iter().filter(|i| i.chain.number() == row as u32).map(|i| (i.start_ns, i.end_ns));
         (chain.path.join(" "), instances.collect())
     };
     tables.chains.iter().enumerate().filter(|(_, chain)| chain.name == "way").map(of).collect()

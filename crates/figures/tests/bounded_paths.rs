@@ -12,7 +12,8 @@ use tacho_analysis::{bound_paths, Options};
 use tacho_events::testing::FileBuilder;
 use tacho_figures::{summarise, Repeat};
 use tacho_tables::in_order::use_threads;
-use tacho_tables::Tables;
+use tacho_tables::row::Row;
+use tacho_tables::{Instance, Tables};
 
 const PERIODS: i64 = 2_000;
 const ALL: usize = usize::MAX;
@@ -77,7 +78,7 @@ fn beyond_the_bound_of_hops_figures_are_the_same_and_what_is_told_has_its_hops()
         let hops = of_one.expect("hops");
         let rows: HashSet<String> = whole.hops.iter().map(|hop| format!("{hop:?}")).collect();
         assert!(hops.iter().all(|hop| rows.contains(&format!("{hop:?}"))));
-        let with: HashSet<u32> = hops.iter().map(|hop| hop.instance).collect();
+        let with: HashSet<Row<Instance>> = hops.iter().map(|hop| hop.instance).collect();
         assert_eq!(hops.len(), 2 * with.len(), "an instance has all its hops or none");
         assert!(tables_told(&whole).is_subset(&with), "what causes are told of");
         if sampled > 0 {
@@ -89,7 +90,7 @@ fn beyond_the_bound_of_hops_figures_are_the_same_and_what_is_told_has_its_hops()
     bound_paths(16_000_000, 16_000_000);
 }
 
-fn tables_told(tables: &Tables) -> HashSet<u32> {
+fn tables_told(tables: &Tables) -> HashSet<Row<Instance>> {
     tables.causes.iter().filter_map(|cause| cause.instance).collect()
 }
 

@@ -351,7 +351,7 @@ fn instances_of_a_common_topic_belong_to_the_path_of_their_publisher() {
         .end_taking();
     let tables = tables(&builder);
     let by_chain: Vec<_> =
-        tables.instances.iter().map(|i| (tables.chains[i.chain as usize].path[0].as_str(), i.start_ns)).collect();
+        tables.instances.iter().map(|i| (tables.chains[i.chain].path[0].as_str(), i.start_ns)).collect();
     assert_eq!(by_chain, [("/left", 100), ("/right", 200)]);
 }
 

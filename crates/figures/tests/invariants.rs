@@ -160,7 +160,7 @@ fn no_time_of_a_message_turns_back_and_layers_add_up_to_its_latency() {
         let taken = tables.messages.iter().filter(|m| m.take_ns.is_some()).count();
         assert_eq!(tables.layers.len(), taken, "seed {seed}");
         for layers in &tables.layers {
-            let message = &tables.messages[layers.message as usize];
+            let message = &tables.messages[layers.message];
             let latency =
                 message.callback_ns.or(message.take_ns).zip(message.publish_ns).map(|(end, start)| end - start);
             assert_eq!(Some(layers.parts_ns().iter().flatten().sum()), latency, "seed {seed}: {layers:?} {message:?}");
@@ -227,7 +227,7 @@ fn instances_of_chains_are_the_true_descents_and_their_parts_add_up() {
         let mut found: Vec<(Vec<String>, i64, i64)> = Vec::new();
         let mut hops = tables.hops.iter();
         for (row, instance) in tables.instances.iter().enumerate() {
-            let path = &tables.chains[instance.chain as usize].path;
+            let path = &tables.chains[instance.chain].path;
             found.push((path.clone(), instance.start_ns, instance.end_ns));
             let parts = instance.parts();
             assert_eq!(parts.whole_ns(), instance.end_to_end_ns, "seed {seed}: {instance:?}");
@@ -236,7 +236,7 @@ fn instances_of_chains_are_the_true_descents_and_their_parts_add_up() {
             let mut at = instance.start_ns;
             for position in 0..path.len().div_ceil(2) as u32 {
                 let hop = hops.next().expect("a hop a node");
-                assert_eq!((hop.instance, hop.position), (row as u32, position), "seed {seed}");
+                assert_eq!((hop.instance.number(), hop.position), (row as u32, position), "seed {seed}");
                 let times = [Some(at), hop.published_ns, hop.arrival_ns, Some(hop.start_ns), Some(hop.output_ns)];
                 assert!(times.iter().flatten().is_sorted(), "seed {seed}: {hop:?}");
                 assert!(
@@ -276,14 +276,14 @@ fn causes_of_an_instance_add_up_to_it() {
             if let Some(instance) = cause.instance {
                 let ns = cause.duration_ns.expect("a duration");
                 assert!(ns > 0, "seed {seed}: {cause:?}");
-                *sums.entry(instance).or_default() += ns;
+                *sums.entry(instance.number()).or_default() += ns;
             }
         }
         for (instance, sum) in sums {
             assert_eq!(sum, tables.instances[instance as usize].end_to_end_ns, "seed {seed}");
         }
         for (row, chain) in tables.chains.iter().enumerate() {
-            let ends = tables.causes.iter().filter(|c| c.chain == row as u32 && c.instance.is_none());
+            let ends = tables.causes.iter().filter(|c| c.chain.number() == row as u32 && c.instance.is_none());
             let (pending, ended): (Vec<_>, Vec<_>) = ends.partition(|c| c.kind == CauseKind::Pending);
             let [pending, ended] = [pending, ended].map(|of| of.iter().map(|c| c.count).sum::<u64>());
             // Of those that are pending some count as lost: they are older than the slowest instance took.
@@ -302,8 +302,9 @@ fn reaction_time_and_data_age_are_those_of_the_true_descents() {
                 truth.outputs.iter().filter(|(of, ..)| *of == path).map(|(_, start, end)| (*start, *end)).collect();
             let outputs =
                 &truth.last_outputs.get(&(path[path.len() - 1], path[path.len() - 2])).cloned().unwrap_or_default();
-            let starts: Vec<i64> = tables.inputs.iter().filter(|i| i.chain == row as u32).map(|i| i.start_ns).collect();
-            for input in tables.inputs.iter().filter(|i| i.chain == row as u32) {
+            let starts: Vec<i64> =
+                tables.inputs.iter().filter(|i| i.chain.number() == row as u32).map(|i| i.start_ns).collect();
+            for input in tables.inputs.iter().filter(|i| i.chain.number() == row as u32) {
                 let of_it = |d: &&(i64, i64)| d.0 == input.start_ns;
                 let reflected = descents.iter().filter(|d| d.0 >= input.start_ns).map(|d| d.1).min();
                 let last_used = descents.iter().filter(of_it).map(|d| d.1).max();

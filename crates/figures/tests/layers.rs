@@ -58,7 +58,7 @@ fn take_through(builder: FileBuilder, stamp: i64) -> FileBuilder {
 fn parts(tables: &Tables) -> [Option<i64>; 10] {
     assert_eq!(tables.layers.len(), 1);
     let row = &tables.layers[0];
-    let message = &tables.messages[row.message as usize];
+    let message = &tables.messages[row.message];
     let end = message.callback_ns.or(message.take_ns).expect("taken");
     let parts = row.parts_ns();
     assert_eq!(parts.iter().flatten().sum::<i64>(), end - message.publish_ns.expect("published"));
@@ -461,5 +461,5 @@ fn repeats_keep_each_row_with_its_message() {
         tables(&talker_and_listener().with(|b| publish_through(b, 777)).end_timer().with(|b| take_through(b, 777)));
     let mut both = one.clone();
     both.append(one);
-    assert_eq!(both.layers.iter().map(|l| l.message).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(both.layers.iter().map(|l| l.message.number()).collect::<Vec<_>>(), [0, 1]);
 }

@@ -12,6 +12,7 @@ use tacho_analysis::{Analysis, Options};
 use tacho_events::testing::FileBuilder;
 use tacho_events::Reader;
 use tacho_figures::{summarise, Repeat};
+use tacho_tables::row::Row;
 use tacho_tables::summary::Summary;
 use tacho_tables::{Delivery, EndpointKind, Tables};
 use tacho_workload::links;
@@ -368,8 +369,12 @@ fn what_a_pool_of_threads_was_sent_is_the_sum_of_all_ends_and_parts_add_up() {
             let parts = instance.parts();
             assert_eq!(parts.whole_ns(), instance.end_to_end_ns, "seed {seed}: {instance:?}");
             assert!(parts.each().into_iter().flatten().all(|ns| *ns >= 0), "seed {seed}: {instance:?}");
-            let causes: Vec<i64> =
-                tables.causes.iter().filter(|c| c.instance == Some(row as u32)).filter_map(|c| c.duration_ns).collect();
+            let causes: Vec<i64> = tables
+                .causes
+                .iter()
+                .filter(|c| c.instance == Some(Row::behind(row)))
+                .filter_map(|c| c.duration_ns)
+                .collect();
             assert!(
                 causes.is_empty() || causes.iter().sum::<i64>() == instance.end_to_end_ns,
                 "seed {seed}: {instance:?}"

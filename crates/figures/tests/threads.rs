@@ -5,6 +5,7 @@ mod scene;
 
 use scene::*;
 use tacho_events::testing::FileBuilder;
+use tacho_tables::row::Row;
 use tacho_tables::{CauseKind, Tables};
 
 const MAP: u64 = 0x100;
@@ -14,7 +15,7 @@ const A_SUBSCRIPTION: u64 = 1;
 
 /// (kind, by, ns) of what the filter's part of the first instance consists of.
 fn parts(tables: &Tables) -> Vec<(CauseKind, &str, i64)> {
-    let of = tables.causes.iter().filter(|c| c.instance == Some(0) && c.position == 1);
+    let of = tables.causes.iter().filter(|c| c.instance == Some(Row::new(0)) && c.position == 1);
     of.map(|c| (c.kind, c.by.as_str(), c.duration_ns.unwrap_or(-1))).collect()
 }
 

@@ -71,9 +71,8 @@ fn a_window_has_the_rows_of_the_whole_run_that_lie_in_it() {
         assert_eq!(part.links, whole.links, "seed {seed}");
         let instances = |tables: &Tables| {
             let of = tables.instances.iter().filter(|instance| inside(instance.start_ns));
-            let mut of: Vec<_> = of
-                .map(|i| (tables.chains[i.chain as usize].path.clone(), i.start_ns, i.end_to_end_ns, i.queueing_ns))
-                .collect();
+            let mut of: Vec<_> =
+                of.map(|i| (tables.chains[i.chain].path.clone(), i.start_ns, i.end_to_end_ns, i.queueing_ns)).collect();
             of.sort();
             of
         };

@@ -80,7 +80,7 @@ fn a_named_chain_comes_first_and_runs_through_the_input_that_is_only_kept() {
     let tables = tables_of(&run(), Some(&workload()));
     let names: Vec<_> = tables.chains.iter().map(|c| c.name.as_str()).collect();
     assert_eq!(names, ["reaction", "ticker to control"]);
-    let ends: Vec<_> = tables.instances.iter().map(|i| (i.chain, i.start_ns, i.end_ns)).collect();
+    let ends: Vec<_> = tables.instances.iter().map(|i| (i.chain.number(), i.start_ns, i.end_ns)).collect();
     assert_eq!(ends, [(0, 100_000, 500_000), (1, 400_000, 500_000)]);
     assert!(
         tables.chains[0].evidence.contains("latest message taken before, at /fusion"),

@@ -6,6 +6,7 @@ mod written;
 use tacho_events::run::RunInfo;
 use tacho_events::RunDirectory;
 use tacho_import::{import, Reader};
+use tacho_tables::row::Row;
 use tacho_tables::{CauseKind, Tables};
 use written::{preamble, write, Bits};
 
@@ -158,7 +159,7 @@ fn one_runs_and_one_is_free(nodes: Trace) -> Tables {
 
 /// The parts of the filter in the only instance: (kind, by, ns).
 fn parts(tables: &Tables) -> Vec<(CauseKind, &str, i64)> {
-    let of = tables.causes.iter().filter(|c| c.instance == Some(0) && c.position == 1);
+    let of = tables.causes.iter().filter(|c| c.instance == Some(Row::new(0)) && c.position == 1);
     of.map(|c| (c.kind, c.by.as_str(), c.duration_ns.unwrap_or(-1))).collect()
 }
 

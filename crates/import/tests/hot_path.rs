@@ -53,8 +53,8 @@ fn latencies(fixture: &Fixture) -> BTreeMap<Row<Execution>, i64> {
     let hot = hot(&tables);
     let mut found = BTreeMap::new();
     for hop in tables.hops.iter().filter(|hop| hop.position == 5) {
-        let instance = &tables.instances[hop.instance as usize];
-        if hot[instance.chain as usize] {
+        let instance = &tables.instances[hop.instance];
+        if hot[instance.chain.index()] {
             let latency = hop.start_ns - instance.start_ns;
             let least = found.entry(hop.execution.expect("in a callback")).or_insert(latency);
             *least = latency.min(*least);
@@ -77,7 +77,7 @@ fn a_sample_of_a_planner_that_empties_its_cache_has_the_hot_path_exactly_where_t
             && callback.node.is_some_and(|node| tables.nodes[node].name.ends_with("VehicleDBWSystem"))
     };
     let sinks = tables.executions.numbered().filter(|(_, e)| of_sink(e)).map(|(row, _)| row);
-    let of_hot = tables.hops.iter().filter(|hop| hot[tables.instances[hop.instance as usize].chain as usize]);
+    let of_hot = tables.hops.iter().filter(|hop| hot[tables.instances[hop.instance].chain.index()]);
     let reached: HashSet<Row<Execution>> = of_hot.filter_map(|hop| hop.execution).collect();
     let found: String = sinks.map(|sink| if reached.contains(&sink) { 'h' } else { '-' }).collect();
     // The program does not print the first samples.

@@ -238,25 +238,25 @@ fn page_run(run: &ReportRun, compared: Option<PageCompared>) -> Result<PageRun<'
 fn chains<'a>(label: &str, tables: &'a Tables) -> Result<Vec<PageChain<'a>>> {
     let mut instances = vec![Vec::new(); tables.chains.len()];
     for (row, instance) in tables.instances.iter().enumerate() {
-        let of_chain = instances.get_mut(instance.chain as usize).ok_or(Error::DanglingRow {
+        let of_chain = instances.get_mut(instance.chain.index()).ok_or(Error::DanglingRow {
             run: label.to_owned(),
             table: "instances",
             row,
             column: "chain",
-            found: instance.chain,
+            found: instance.chain.number(),
             rows: tables.chains.len(),
         })?;
         of_chain.push(row);
     }
-    let mut hops: BTreeMap<u32, Vec<&Hop>> = BTreeMap::new();
+    let mut hops: BTreeMap<Row<Instance>, Vec<&Hop>> = BTreeMap::new();
     for (row, hop) in tables.hops.iter().enumerate() {
-        if hop.instance as usize >= tables.instances.len() {
+        if hop.instance.index() >= tables.instances.len() {
             return Err(Error::DanglingRow {
                 run: label.to_owned(),
                 table: "hops",
                 row,
                 column: "instance",
-                found: hop.instance,
+                found: hop.instance.number(),
                 rows: tables.instances.len(),
             });
         }
@@ -275,7 +275,7 @@ fn chains<'a>(label: &str, tables: &'a Tables) -> Result<Vec<PageChain<'a>>> {
         .map(|(chain, rows)| {
             rows.sort_by_key(|&row| tables.instances[row].end_to_end_ns);
             let sorted: Vec<f64> = rows.iter().map(|&row| ms(tables.instances[row].end_to_end_ns)).collect();
-            let hops_of = |row: usize| hops.get(&(row as u32)).map_or(&[][..], Vec::as_slice);
+            let hops_of = |row: usize| hops.get(&Row::behind(row)).map_or(&[][..], Vec::as_slice);
             let shown = match rows.as_slice() {
                 [] => vec![],
                 rows => {
@@ -400,7 +400,7 @@ mod tests {
             row(6_000_000, 7_000_000, "late"),
         ];
         let hop = Hop {
-            instance: 0,
+            instance: Row::new(0),
             position: 0,
             execution: Some(Row::new(7)),
             published_ns: None,
@@ -414,7 +414,7 @@ mod tests {
             preemption_ns: None,
         };
         let instance = Instance {
-            chain: 0,
+            chain: Row::new(0),
             start_ns: 1_000_000,
             end_ns: 5_000_000,
             end_to_end_ns: 4_000_000,
@@ -437,7 +437,7 @@ mod tests {
     #[test]
     fn of_an_unknown_arrival_transport_holds_alignment() {
         let hop = |position, published_ns, arrival_ns, start_ns, output_ns| Hop {
-            instance: 0,
+            instance: Row::new(0),
             position,
             execution: None,
             published_ns,

@@ -4,6 +4,7 @@ mod sample;
 
 use sample::Wake;
 use tacho_report::{render_before_after, render_explain, write, Error, ReportRun, Terminal};
+use tacho_tables::row::Row;
 use tacho_tables::Parts;
 
 #[test]
@@ -85,7 +86,7 @@ fn parts_of_hops_instances_means_and_figures_add_up_to_the_end_to_end_time() {
 #[test]
 fn tables_that_point_nowhere_are_refused() {
     let mut run = sample::run("untuned", Wake::Arrival);
-    run.tables.instances[7].chain = 9;
+    run.tables.instances[7].chain = Row::new(9);
     match tacho_report::page::page(&[run]) {
         Err(error @ Error::DanglingRow { .. }) => {
             assert_eq!(error.to_string(), "untuned: row 7 of table instances names chain 9, but there are only 1")

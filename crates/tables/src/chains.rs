@@ -35,8 +35,8 @@ pub struct Chain {
 /// tell it from its neighbour, and is then in that one, as [`Chain::evidence`] says.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Instance {
-    /// Index into [`super::Tables::chains`].
-    pub chain: u32,
+    /// Row of [`super::Tables::chains`].
+    pub chain: Row<Chain>,
     /// Start of the first node's callback.
     pub start_ns: i64,
     /// Last node's output: its publish call, or the end of its callback where it publishes nothing.
@@ -67,8 +67,8 @@ pub struct Instance {
 /// One node of an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Hop {
-    /// Index into [`super::Tables::instances`].
-    pub instance: u32,
+    /// Row of [`super::Tables::instances`].
+    pub instance: Row<Instance>,
     /// 0 for the first node.
     pub position: u32,
     /// Row of [`super::Tables::executions`]; absent for a first node that publishes outside of callbacks.
@@ -168,8 +168,8 @@ pub struct Link {
 /// One input of a chain: a publish call of its first node, on the chain's first topic.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ChainInput {
-    /// Index into [`super::Tables::chains`].
-    pub chain: u32,
+    /// Row of [`super::Tables::chains`].
+    pub chain: Row<Chain>,
     /// Start of the first node's callback: when it read what it publishes.
     pub start_ns: i64,
     /// Start of the input before: a change just after it was missed by that one. Absent for the first.
@@ -269,10 +269,10 @@ impl CauseKind {
 /// A part of a late instance, with what took it; or, without an instance, why inputs led to no output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cause {
-    /// Index into [`super::Tables::chains`].
-    pub chain: u32,
-    /// Index into [`super::Tables::instances`]; absent for inputs that no output descends from.
-    pub instance: Option<u32>,
+    /// Row of [`super::Tables::chains`].
+    pub chain: Row<Chain>,
+    /// Row of [`super::Tables::instances`]; absent for inputs that no output descends from.
+    pub instance: Option<Row<Instance>>,
     /// Node on the path where it happened, 0 for the first; of transport and waits the node that receives.
     pub position: u32,
     /// What.

@@ -1,5 +1,7 @@
 //! Where a message spends its time, layer by layer.
 
+use crate::row::Row;
+use crate::Message;
 use serde::{Deserialize, Serialize};
 
 /// Latency of a message by layers (study A), in the order in which it passes them. They lie end to end and add up to
@@ -7,8 +9,8 @@ use serde::{Deserialize, Serialize};
 /// there.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Layers {
-    /// Index into [`Tables::messages`].
-    pub message: u32,
+    /// Row of [`Tables::messages`].
+    pub message: Row<Message>,
     /// Publish call of the application to rcl_publish.
     pub publish_client_library_ns: Option<i64>,
     /// To the call of rmw_publish.

@@ -1,6 +1,7 @@
 //! The tables of several repeats as one.
 
-use crate::Tables;
+use crate::row::{self, numbered, Column, Row};
+use crate::{Chain, Tables};
 
 impl Tables {
     /// Appends the rows of another repeat of the same workload. A chain of the same name and path is the same chain,
@@ -13,7 +14,7 @@ impl Tables {
         let callbacks = self.callbacks.len() as u32;
         let executions = self.executions.len() as u32;
         let instances = self.instances.len() as u32;
-        let chains: Vec<u32> = other.chains.into_iter().map(|chain| self.chain_row(chain)).collect();
+        let chains: Column<Chain, Row<Chain>> = Column::of(other.chains.into_iter().map(|chain| self.chain_row(chain)));
 
         let bag_topics = self.bag_topics.len() as u32;
         self.bag_topics.extend(other.bag_topics);
@@ -47,7 +48,7 @@ impl Tables {
         }));
         let messages = self.messages.len() as u32;
         self.layers.extend(other.layers.into_iter().map(|mut row| {
-            row.message += messages;
+            row.message = row.message.moved(messages);
             row
         }));
         self.publications.extend(other.publications.into_iter().map(|mut row| {
@@ -79,11 +80,11 @@ impl Tables {
             row
         }));
         self.instances.extend(other.instances.into_iter().map(|mut row| {
-            row.chain = chains[row.chain as usize];
+            row.chain = chains[row.chain];
             row
         }));
         self.hops.extend(other.hops.into_iter().map(|mut row| {
-            row.instance += instances;
+            row.instance = row.instance.moved(instances);
             row.execution = row.execution.map(|execution| execution.moved(executions));
             row
         }));
@@ -103,12 +104,12 @@ impl Tables {
             row
         }));
         self.inputs.extend(other.inputs.into_iter().map(|mut row| {
-            row.chain = chains[row.chain as usize];
+            row.chain = chains[row.chain];
             row
         }));
         self.causes.extend(other.causes.into_iter().map(|mut row| {
-            row.chain = chains[row.chain as usize];
-            row.instance = row.instance.map(|instance| instance + instances);
+            row.chain = chains[row.chain];
+            row.instance = row.instance.map(|instance| instance.moved(instances));
             row.execution = row.execution.map(|execution| execution.moved(executions));
             row
         }));
@@ -120,16 +121,17 @@ impl Tables {
         }
     }
 
-    fn chain_row(&mut self, mut chain: crate::Chain) -> u32 {
-        match self.chains.iter_mut().position(|known| known.name == chain.name && known.path == chain.path) {
+    fn chain_row(&mut self, mut chain: Chain) -> Row<Chain> {
+        let is_same = |known: &Chain| known.name == chain.name && known.path == chain.path;
+        let same = numbered(&self.chains).find(|(_, known)| is_same(known)).map(|(row, _)| row);
+        match same {
             Some(row) => {
                 self.chains[row].lost += chain.lost;
-                row as u32
+                row
             }
             None => {
                 chain.critical &= !self.chains.iter().any(|known| known.critical);
-                self.chains.push(chain);
-                self.chains.len() as u32 - 1
+                row::add(&mut self.chains, chain)
             }
         }
     }
@@ -153,7 +155,7 @@ mod tests {
                 callbacks: Vec::new(),
             }],
             instances: vec![Instance {
-                chain: 0,
+                chain: Row::new(0),
                 start_ns: 0,
                 end_ns: 4,
                 end_to_end_ns: 4,
@@ -167,7 +169,7 @@ mod tests {
             }]
             .into(),
             hops: vec![Hop {
-                instance: 0,
+                instance: Row::new(0),
                 position: 0,
                 execution: None,
                 published_ns: None,
@@ -190,15 +192,15 @@ mod tests {
         let mut tables = repeat(&["a", "/t", "b"], 1);
         tables.append(repeat(&["a", "/t", "b"], 2));
         assert_eq!((tables.chains.len(), tables.chains[0].lost), (1, 3));
-        assert_eq!(tables.instances.iter().map(|i| i.chain).collect::<Vec<_>>(), [0, 0]);
-        assert_eq!(tables.hops.iter().map(|h| h.instance).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(tables.instances.iter().map(|i| i.chain.number()).collect::<Vec<_>>(), [0, 0]);
+        assert_eq!(tables.hops.iter().map(|h| h.instance.number()).collect::<Vec<_>>(), [0, 1]);
     }
 
     #[test]
     fn another_path_is_another_chain_and_only_one_stays_critical() {
         let mut tables = repeat(&["a", "/t", "b"], 0);
         tables.append(repeat(&["a", "/t", "c"], 0));
-        assert_eq!(tables.instances[1].chain, 1);
+        assert_eq!(tables.instances[1].chain.number(), 1);
         assert_eq!(tables.chains.iter().filter(|c| c.critical).count(), 1);
     }
 }

@@ -3,6 +3,7 @@
 use crate::common_rate::{ChainNode, CommonRate, OtherNode};
 use std::collections::BTreeSet;
 use std::time::Duration;
+use tacho_tables::row::numbered;
 use tacho_tables::summary::Summary;
 use tacho_tables::{Execution, Tables};
 use tacho_workload::model::{Node, Workload};
@@ -96,18 +97,18 @@ pub fn computation(
     let mut sums: Vec<Sum> = Vec::new();
     let mut without_cpu_time = 0;
     for tables in runs {
-        let Some(index) = tables.chains.iter().position(|known| known.name == chain) else { continue };
+        let Some((row, of)) = numbered(&tables.chains).find(|(_, known)| known.name == chain) else { continue };
         if nodes.is_empty() {
             // The path alternates: node, topic, node ... node.
-            nodes = tables.chains[index].path.iter().step_by(2).map(|name| plain(name).to_string()).collect();
+            nodes = of.path.iter().step_by(2).map(|name| plain(name).to_string()).collect();
             sums = vec![Sum::default(); nodes.len()];
         }
         // An execution that is part of several instances counts once.
         let mut seen = BTreeSet::new();
-        let instances = tables.instances.iter().filter(|i| i.chain as usize == index).count();
+        let instances = tables.instances.iter().filter(|i| i.chain == row).count();
         let mut with_hops = 0;
         for hop in &tables.hops {
-            let of_chain = tables.instances.get(hop.instance as usize).is_some_and(|i| i.chain as usize == index);
+            let of_chain = tables.instances.get(hop.instance.index()).is_some_and(|i| i.chain == row);
             with_hops += usize::from(of_chain && hop.position == 0);
             let Some(execution) = hop.execution.filter(|_| of_chain) else { continue };
             if !seen.insert((hop.position, execution)) {
@@ -210,7 +211,7 @@ mod tests {
             resumes: None,
         };
         let hop = |instance, position, execution| Hop {
-            instance,
+            instance: Row::new(instance),
             position,
             execution: Some(Row::new(execution)),
             published_ns: None,
@@ -224,7 +225,7 @@ mod tests {
             preemption_ns: None,
         };
         let instance = |chain| Instance {
-            chain,
+            chain: Row::new(chain),
             start_ns: 0,
             end_ns: 0,
             end_to_end_ns: 0,
@@ -314,7 +315,7 @@ mod tests {
         tables.hops.retain(|hop| hop.position == 0);
         let error = of_chain(&[&tables], "x");
         assert_eq!(error, Err(MeasureError::NotMeasured { chain: "x".into(), node: "b".into() }));
-        tables.hops.retain(|hop| hop.instance != 1);
+        tables.hops.retain(|hop| hop.instance.number() != 1);
         let error = of_chain(&[&tables], "x");
         assert_eq!(error, Err(MeasureError::Sampled { chain: "x".into(), with_hops: 2, instances: 3 }));
         let error = of_chain(&[&tables], "y").expect_err("no such chain");

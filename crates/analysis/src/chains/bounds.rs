@@ -92,7 +92,7 @@ impl Tracer<'_> {
         let (mut looked_at, mut led) = (0, 0);
         for place in far_apart(told::sample(0..outputs.len() as u32)) {
             looked_at += 1;
-            if let Ok(Some(trail)) = self.follow(path, ties, outputs[place as usize]) {
+            if let Ok(Some(trail)) = self.follow(path, ties, outputs[place.index()]) {
                 led += 1;
                 let (first, end) = (&trail.hops[trail.hops.len() - 1], &trail.hops[0]);
                 sampled.worst_ns = sampled.worst_ns.max(Some(end.output_ns - first.start_ns));

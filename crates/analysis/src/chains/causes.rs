@@ -22,7 +22,8 @@ use tacho_tables::row::Row;
 use tacho_tables::rows::far_apart;
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{
-    Callback, Cause, CauseKind, Endpoint, Execution, Hop, LinkRule, LostIn, Node, NodeState, OffCpu, Preemption,
+    Callback, Cause, CauseKind, Endpoint, Execution, Hop, Instance, LinkRule, LostIn, Node, NodeState, OffCpu,
+    Preemption,
 };
 use ticks::Ticks;
 
@@ -86,9 +87,9 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
         let explainer =
             Explainer { tracer, made_of, fates, preemptions, off_cpu: &off_cpu, threads: &threads, ticks: &ticks };
         let instances = made_of.instances.clone();
-        let parts_of = |instance: u32| explainer.parts(&chains.hops[made_of.last_hop(instance)]);
+        let parts_of = |instance: Row<Instance>| explainer.parts(&chains.hops[made_of.last_hop(instance)]);
         let blank = |position, kind, by: String| Cause {
-            chain: chain as u32,
+            chain: Row::behind(chain),
             instance: None,
             position,
             kind,
@@ -99,7 +100,7 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
             usual_ns: None,
             count: 1,
         };
-        let late: Vec<(u32, Parts)> =
+        let late: Vec<(Row<Instance>, Parts)> =
             late(&chains.instances, instances.clone(), made_of.path.deadline_ns, matter[chain])
                 .into_iter()
                 .map(|i| (i, parts_of(i)))
@@ -140,7 +141,7 @@ fn that_matter(chains: &Traced) -> Vec<bool> {
 }
 
 /// Median over instances of each part that a late one has; where an instance does not have it, it was 0 there.
-fn usual(late: &[(u32, Parts)], instances: impl Iterator<Item = Parts>) -> BTreeMap<Key, i64> {
+fn usual(late: &[(Row<Instance>, Parts)], instances: impl Iterator<Item = Parts>) -> BTreeMap<Key, i64> {
     let wanted = late.iter().flat_map(|(_, parts)| parts.keys());
     let mut values: BTreeMap<Key, Vec<i64>> = wanted.map(|key| (key.clone(), Vec::new())).collect();
     let mut count = 0;

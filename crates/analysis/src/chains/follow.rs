@@ -6,7 +6,7 @@ use super::Tracer;
 use crate::graph::Path;
 use crate::observe::{PublicationSeen, INTERNAL};
 use tacho_tables::row::Row;
-use tacho_tables::{Callback, Execution, Hop, Instance, LinkRule, Parts};
+use tacho_tables::{Callback, Chain, Execution, Hop, Instance, LinkRule, Parts};
 
 /// A chain's last output: where it came about, and when.
 #[derive(Clone, Copy)]
@@ -127,7 +127,7 @@ impl Tracer<'_> {
                 start,
             });
             trail.hops.push(Hop {
-                instance: 0,
+                instance: Row::new(0),
                 position: position as u32,
                 execution: Some(running),
                 published_ns: Some(source.time),
@@ -148,7 +148,7 @@ impl Tracer<'_> {
             return Ok(None);
         }
         trail.hops.push(Hop {
-            instance: 0,
+            instance: Row::new(0),
             position: 0,
             execution,
             published_ns: None,
@@ -168,12 +168,12 @@ impl Tracer<'_> {
 
 impl Trail {
     /// Its hops as rows of this instance, first node first.
-    pub fn rows(self, instance: u32) -> impl Iterator<Item = Hop> {
+    pub fn rows(self, instance: Row<Instance>) -> impl Iterator<Item = Hop> {
         self.hops.into_iter().rev().map(move |hop| Hop { instance, ..hop })
     }
 
     /// Its row: the parts of all hops added up.
-    pub fn instance(&self, chain: u32) -> Instance {
+    pub fn instance(&self, chain: Row<Chain>) -> Instance {
         let (first, end) = (&self.hops[self.hops.len() - 1], &self.hops[0]);
         let parts: Parts = self.hops.iter().map(Hop::parts).sum();
         Instance {

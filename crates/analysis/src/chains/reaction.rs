@@ -5,14 +5,14 @@ use crate::chains::{Output, Tracer};
 use crate::observe::PublicationSeen;
 use tacho_tables::row::Row;
 use tacho_tables::rows::{far_apart, Rows};
-use tacho_tables::ChainInput;
+use tacho_tables::{Chain, ChainInput};
 
 /// One row an input of a chain: a publication in `origins`. `descents`: (publication, when the output was made), in the
 /// order of the outputs; `outputs`: all outputs of the last node, those too that descend from elsewhere, since they
 /// replace each other.
 pub(crate) fn inputs(
     tracer: &Tracer<'_>,
-    chain: u32,
+    chain: Row<Chain>,
     origins: &Rows<Row<PublicationSeen>>,
     descents: &Rows<(Row<PublicationSeen>, i64)>,
     outputs: &[Output],

@@ -28,7 +28,7 @@ pub(crate) fn layers(seen: &Seen, matched: &Matched, messages: &Messages) -> (Ro
         out_of_order += disordered;
         let [client, rcl, rmw, dds, transport, receive, executor, take_rmw, take_rcl, take_client] = parts;
         rows.push(Layers {
-            message: index as u32,
+            message: Row::behind(index),
             publish_client_library_ns: client,
             publish_rcl_ns: rcl,
             publish_rmw_ns: rmw,

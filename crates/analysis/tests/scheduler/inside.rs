@@ -2,6 +2,7 @@
 //! by both.
 
 use super::*;
+use tacho_tables::row::Row;
 
 /// When `ndt` starts and publishes, when it ends, and when `control`, which publishes nothing, starts and ends; us.
 const START: i64 = 200;
@@ -65,14 +66,15 @@ fn inside(tables: &Tables) -> (i64, Option<i64>, Option<i64>) {
     assert_eq!(i.parts().whole_ns(), i.end_to_end_ns, "{i:?}");
     assert_eq!(i.end_to_end_ns, (CONTROL.1 - START) * US);
     assert_eq!(tables.hops.iter().map(Hop::parts).sum::<Parts>(), i.parts(), "{i:?}");
-    let whole: i64 = tables.causes.iter().filter(|c| c.instance == Some(0)).filter_map(|c| c.duration_ns).sum();
+    let whole: i64 =
+        tables.causes.iter().filter(|c| c.instance == Some(Row::new(0))).filter_map(|c| c.duration_ns).sum();
     assert_eq!(whole, i.end_to_end_ns);
     (i.computation_ns / US, i.off_cpu_ns.map(|ns| ns / US), i.preemption_ns.map(|ns| ns / US))
 }
 
 /// Of the instance, what happened inside `ndt`, us.
 fn causes(tables: &Tables) -> Vec<(CauseKind, &str, i64)> {
-    let of_ndt = tables.causes.iter().filter(|c| c.instance == Some(0) && c.position == 0);
+    let of_ndt = tables.causes.iter().filter(|c| c.instance == Some(Row::new(0)) && c.position == 0);
     of_ndt.map(|c| (c.kind, c.by.as_str(), c.duration_ns.expect("an instance's") / US)).collect()
 }
 

@@ -1,6 +1,7 @@
 //! Interrupts on the CPU of a callback.
 
 use super::*;
+use tacho_tables::row::Row;
 
 #[test]
 fn an_interrupt_on_the_cpu_of_a_callback_is_a_cause_by_name_and_no_time_off_the_cpu() {
@@ -80,7 +81,7 @@ fn an_interrupt_on_the_cpu_of_a_callback_is_a_cause_by_name_and_no_time_off_the_
     let mut causes: Vec<_> = tables
         .causes
         .iter()
-        .filter(|c| c.instance == Some(0))
+        .filter(|c| c.instance == Some(Row::new(0)))
         .map(|c| (c.kind, c.by.as_str(), c.duration_ns.unwrap_or(0) / US))
         .collect();
     causes.retain(|cause| cause.0 != CauseKind::Transport && cause.1 != "/control /pose Listener::take");
@@ -93,7 +94,8 @@ fn an_interrupt_on_the_cpu_of_a_callback_is_a_cause_by_name_and_no_time_off_the_
             (CauseKind::Interrupt, "softirq NET_RX", 50),
         ]
     );
-    let whole: i64 = tables.causes.iter().filter(|c| c.instance == Some(0)).filter_map(|c| c.duration_ns).sum();
+    let whole: i64 =
+        tables.causes.iter().filter(|c| c.instance == Some(Row::new(0))).filter_map(|c| c.duration_ns).sum();
     assert_eq!(whole, tables.instances[0].end_to_end_ns);
     assert_eq!(
         (tables.instances[0].preemption_ns, cpu_us(&tables)[0]),

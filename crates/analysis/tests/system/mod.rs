@@ -167,5 +167,5 @@ pub fn chain<'a>(tables: &'a Tables, path: &str) -> &'a Chain {
 pub fn instances(tables: &Tables, path: &str) -> Vec<(i64, i64)> {
     let row = tables.chains.iter().position(|chain| chain.path.join(" ") == path);
     let row = row.unwrap_or_else(|| panic!("no chain {path} in {:?}", paths(tables))) as u32;
-    tables.instances.iter().filter(|i| i.chain == row).map(|i| (i.start_ns, i.end_ns)).collect()
+    tables.instances.iter().filter(|i| i.chain.number() == row).map(|i| (i.start_ns, i.end_ns)).collect()
 }

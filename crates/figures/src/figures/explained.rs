@@ -5,9 +5,9 @@ use crate::figures::Repeat;
 use std::collections::{BTreeMap, HashMap};
 use tacho_analysis::Options;
 use tacho_events::wall;
-use tacho_tables::row::Row;
+use tacho_tables::row::{Column, Row};
 use tacho_tables::summary::{ChainFigures, Distribution, LateInstance, LatePart, LinkFigures, LostInputs};
-use tacho_tables::{CauseKind, Process, Tables};
+use tacho_tables::{CauseKind, Chain, Instance, Process, Tables};
 
 const NS_PER_MS: f64 = 1e6;
 /// Instances that the summary explains of the critical chain, and of those with a deadline; the table `causes` may hold
@@ -22,10 +22,10 @@ pub(crate) fn explain(chains: &mut [ChainFigures], repeats: &[Repeat<'_>]) {
         chains.iter().enumerate().map(|(i, c)| ((c.name.clone(), c.path.clone()), i)).collect();
     let mut of_inputs: Vec<[Vec<f64>; 3]> = vec![Default::default(); chains.len()];
     for (repeat, Repeat { tables, options, .. }) in repeats.iter().enumerate() {
-        let chain_of: Vec<Option<usize>> =
-            tables.chains.iter().map(|c| index.get(&(c.name.clone(), c.path.clone())).copied()).collect();
+        let chain_of: Column<Chain, Option<usize>> =
+            Column::of(tables.chains.iter().map(|c| index.get(&(c.name.clone(), c.path.clone())).copied()));
         for row in &tables.inputs {
-            let Some(chain) = chain_of[row.chain as usize] else { continue };
+            let Some(chain) = chain_of[row.chain] else { continue };
             let [reaction, age, held] = &mut of_inputs[chain];
             let since = |end: Option<i64>, start: Option<i64>| Some((end? - start?) as f64 / NS_PER_MS);
             reaction.extend(since(row.reflected_ns, row.previous_ns));
@@ -33,7 +33,7 @@ pub(crate) fn explain(chains: &mut [ChainFigures], repeats: &[Repeat<'_>]) {
             held.extend(since(row.last_used_ns.and(row.replaced_ns), Some(row.start_ns)));
         }
         let waits = pending(tables, options);
-        for ((row, chain), waits) in tables.chains.iter().zip(&chain_of).zip(waits) {
+        for ((row, chain), waits) in tables.chains.iter().zip(&chain_of).zip(&waits) {
             let Some(chain) = chain.map(|c| &mut chains[c]) else { continue };
             let waits = waits.map(|ns| ns as f64 / NS_PER_MS);
             chain.reaction_pending_ms = chain.reaction_pending_ms.into_iter().chain(waits).reduce(f64::max);
@@ -56,9 +56,9 @@ pub(crate) fn explain(chains: &mut [ChainFigures], repeats: &[Repeat<'_>]) {
         let repeat = (repeats.len() > 1).then_some(repeat as u32);
         causes(chains, tables, options, &chain_of, repeat);
         for instance in &tables.instances {
-            let deadline = tables.chains[instance.chain as usize].deadline_ns;
+            let deadline = tables.chains[instance.chain].deadline_ns;
             let late = deadline.is_some_and(|deadline| instance.end_to_end_ns > deadline);
-            if let (Some(chain), true) = (chain_of[instance.chain as usize], deadline.is_some()) {
+            if let (Some(chain), true) = (chain_of[instance.chain], deadline.is_some()) {
                 *chains[chain].late_instances.get_or_insert(0) += u64::from(late);
             }
         }
@@ -76,7 +76,7 @@ pub(crate) fn explain(chains: &mut [ChainFigures], repeats: &[Repeat<'_>]) {
 /// Of each chain: how long the oldest change had waited at the end that no output reflects. The end is that of the
 /// window, or of the first executor or process on the path that ended in order (of a trace: that ended): what was shut
 /// down need not react. One that was killed should have.
-fn pending(tables: &Tables, options: &Options) -> Vec<Option<i64>> {
+fn pending(tables: &Tables, options: &Options) -> Column<Chain, Option<i64>> {
     // The kernel's events go on when nothing else does.
     let end = tables
         .processes
@@ -89,24 +89,15 @@ fn pending(tables: &Tables, options: &Options) -> Vec<Option<i64>> {
         let process = &tables.processes[tables.nodes.iter().find(|n| n.name == *node)?.process];
         (process.ended != Some(false)).then_some(process.last_ns)
     };
-    let ends: Vec<i64> = tables
-        .chains
-        .iter()
-        .map(|chain| {
-            chain
-                .path
-                .iter()
-                .step_by(2)
-                .filter_map(end_of)
-                .chain(options.measured_to_ns)
-                .chain(chain.until_ns)
-                .fold(end, i64::min)
-        })
-        .collect();
-    let mut waits: Vec<Option<i64>> = vec![None; tables.chains.len()];
+    let end_of_chain = |chain: &Chain| {
+        let nodes = chain.path.iter().step_by(2).filter_map(end_of);
+        nodes.chain(options.measured_to_ns).chain(chain.until_ns).fold(end, i64::min)
+    };
+    let ends: Column<Chain, i64> = Column::of(tables.chains.iter().map(end_of_chain));
+    let mut waits: Column<Chain, Option<i64>> = Column::of(tables.chains.iter().map(|_| None));
     for row in tables.inputs.iter().filter(|row| row.reflected_ns.is_none()) {
-        let since = ends[row.chain as usize] - row.previous_ns.unwrap_or(row.start_ns);
-        let longest = &mut waits[row.chain as usize];
+        let since = ends[row.chain] - row.previous_ns.unwrap_or(row.start_ns);
+        let longest = &mut waits[row.chain];
         *longest = (*longest).max(Some(since).filter(|ns| *ns > 0));
     }
     waits
@@ -139,14 +130,14 @@ fn causes(
     chains: &mut [ChainFigures],
     tables: &Tables,
     options: &Options,
-    chain_of: &[Option<usize>],
+    chain_of: &Column<Chain, Option<usize>>,
     repeat: Option<u32>,
 ) {
     let realtime_ns = |ns: i64| wall::realtime_ns(ns, options.realtime_offset_ns?);
-    let mut of_instance: BTreeMap<u32, Vec<LatePart>> = BTreeMap::new();
+    let mut of_instance: BTreeMap<Row<Instance>, Vec<LatePart>> = BTreeMap::new();
     for row in &tables.causes {
-        let Some(chain) = chain_of[row.chain as usize] else { continue };
-        let node = tables.chains[row.chain as usize].path.get(2 * row.position as usize).cloned().unwrap_or_default();
+        let Some(chain) = chain_of[row.chain] else { continue };
+        let node = tables.chains[row.chain].path.get(2 * row.position as usize).cloned().unwrap_or_default();
         match (row.instance, row.duration_ns) {
             (Some(instance), Some(ns)) => {
                 let (ms, usual_ms) = (ns as f64 / NS_PER_MS, row.usual_ns.map(|ns| ns as f64 / NS_PER_MS));
@@ -156,8 +147,8 @@ fn causes(
         }
     }
     for (instance, parts) in of_instance {
-        let row = &tables.instances[instance as usize];
-        if let Some(chain) = chain_of[row.chain as usize] {
+        let row = &tables.instances[instance];
+        if let Some(chain) = chain_of[row.chain] {
             chains[chain].worst.push(LateInstance {
                 repeat,
                 start_ns: row.start_ns,

@@ -55,7 +55,7 @@ struct Series;
 const SERIES: usize = LAYERS.len() + 1;
 
 fn topic<'a>(tables: &'a Tables, row: &Layers) -> &'a str {
-    &tables.endpoints[tables.messages[row.message as usize].subscription].topic
+    &tables.endpoints[tables.messages[row.message].subscription].topic
 }
 
 /// Figures of messages of which the same layers are known; `duration_us` by layer, and of all of them after the last.

@@ -3,6 +3,7 @@
 use super::facts::time;
 use super::{Case, Lint};
 use std::collections::{BTreeMap, HashMap};
+use tacho_tables::row::Column;
 use tacho_tables::{named, Chain, LinkEvidence, LinkRule};
 
 /// Below it a link is worth a look.
@@ -31,19 +32,15 @@ pub const DEADLINE: Lint = Lint {
         }
         // Place of each chain among the paths of its name.
         let mut next: HashMap<&str, usize> = HashMap::new();
-        let place: Vec<usize> = tables
-            .chains
-            .iter()
-            .map(|chain| {
-                let next = next.entry(&chain.name).or_default();
-                *next += usize::from(chain.deadline_ns.is_some());
-                next.saturating_sub(1)
-            })
-            .collect();
+        let place: Column<Chain, usize> = Column::of(tables.chains.iter().map(|chain| {
+            let next = next.entry(&chain.name).or_default();
+            *next += usize::from(chain.deadline_ns.is_some());
+            next.saturating_sub(1)
+        }));
         for instance in &tables.instances {
-            let chain = &tables.chains[instance.chain as usize];
+            let chain = &tables.chains[instance.chain];
             let Some(deadline_ns) = chain.deadline_ns else { continue };
-            let path = &mut paths.get_mut(chain.name.as_str()).expect("made above")[place[instance.chain as usize]];
+            let path = &mut paths.get_mut(chain.name.as_str()).expect("made above")[place[instance.chain]];
             path.instances += 1;
             path.late += usize::from(instance.end_to_end_ns > deadline_ns);
             path.worst_ns = path.worst_ns.max(Some(instance.end_to_end_ns));

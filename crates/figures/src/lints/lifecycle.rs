@@ -2,8 +2,8 @@
 
 use super::facts::time;
 use super::{Case, Lint};
-use tacho_tables::row::Row;
-use tacho_tables::{named, Endpoint, Node, NodeState};
+use tacho_tables::row::{Column, Row};
+use tacho_tables::{named, Chain, Endpoint, Node, NodeState};
 
 /// The state of a node that was shut down in order.
 const FINALIZED: &str = "finalized";
@@ -21,10 +21,10 @@ pub const NOT_ACTIVE: Lint = Lint {
     check: |facts| {
         let tables = facts.tables;
         // Start of each chain's last instance.
-        let mut last_start = vec![i64::MIN; tables.chains.len()];
+        let mut last_start: Column<Chain, i64> = Column::of(tables.chains.iter().map(|_| i64::MIN));
         if !facts.states.is_empty() {
             for instance in &tables.instances {
-                let last = &mut last_start[instance.chain as usize];
+                let last = &mut last_start[instance.chain];
                 *last = instance.start_ns.max(*last);
             }
         }

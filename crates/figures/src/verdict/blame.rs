@@ -5,9 +5,9 @@ use super::{advice, count, ms, Suspect};
 use crate::figures::Repeat;
 use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::late::late_above_ns;
-use tacho_tables::row::Row;
+use tacho_tables::row::{numbered, Row};
 use tacho_tables::summary::{ChainFigures, Culprit};
-use tacho_tables::{Cause, CauseKind, Execution};
+use tacho_tables::{Cause, CauseKind, Chain, Execution, Instance};
 
 const NS_PER_MS: f64 = 1e6;
 /// Part of all lateness that a callback must account for.
@@ -68,9 +68,10 @@ const SEEN: usize = 10_000;
 impl<'a> Late<'a> {
     pub fn of(repeats: &'a [Repeat<'a>], chain: &'a ChainFigures) -> Late<'a> {
         let row_of = |repeat: &Repeat<'_>| {
-            repeat.tables.chains.iter().position(|row| row.name == chain.name && row.path == chain.path)
+            let is_it = |row: &Chain| row.name == chain.name && row.path == chain.path;
+            numbered(&repeat.tables.chains).find(|(_, row)| is_it(row)).map(|(row, _)| row)
         };
-        let rows: Vec<Option<u32>> = repeats.iter().map(|repeat| row_of(repeat).map(|row| row as u32)).collect();
+        let rows: Vec<Option<Row<Chain>>> = repeats.iter().map(row_of).collect();
         let times = || {
             repeats.iter().zip(&rows).flat_map(|(repeat, row)| {
                 let own = repeat.tables.instances.iter().filter(move |instance| Some(instance.chain) == *row);
@@ -83,7 +84,7 @@ impl<'a> Late<'a> {
         };
         let is_late = |ns: i64| above.is_some_and(|above| ns > above);
         let instances = times().filter(|ns| is_late(*ns)).count() as u64;
-        let mut by_instance: BTreeMap<(usize, u32), Vec<(&'a Repeat<'a>, &'a Cause)>> = BTreeMap::new();
+        let mut by_instance: BTreeMap<(usize, Row<Instance>), Vec<(&'a Repeat<'a>, &'a Cause)>> = BTreeMap::new();
         for (number, (repeat, row)) in repeats.iter().zip(&rows).enumerate() {
             for cause in repeat.tables.causes.iter().filter(|cause| Some(cause.chain) == *row) {
                 if let Some(instance) = cause.instance {
@@ -93,7 +94,7 @@ impl<'a> Late<'a> {
         }
         let told = by_instance.values().flatten().copied().collect();
         let whole =
-            |(number, instance): (usize, u32)| repeats[number].tables.instances[instance as usize].end_to_end_ns;
+            |(number, instance): (usize, Row<Instance>)| repeats[number].tables.instances[instance].end_to_end_ns;
         let late = by_instance.into_iter().filter(|(key, _)| is_late(whole(*key)));
         let cases = late.map(|(key, parts)| Case { end_to_end_ms: whole(key) as f64 / NS_PER_MS, parts }).collect();
         let others = times().filter(|ns| !is_late(*ns)).max();

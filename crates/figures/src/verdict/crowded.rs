@@ -6,7 +6,7 @@ use crate::figures::Repeat;
 use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::row::Row;
 use tacho_tables::summary::Culprit;
-use tacho_tables::{Callback, CauseKind, Process};
+use tacho_tables::{Callback, CauseKind, Instance, Process};
 
 /// Part of the time of outputs that is the wait for one thread.
 const WAITING: f64 = 0.4;
@@ -29,7 +29,7 @@ struct Load {
 
 pub(super) fn suspect(late: &Late<'_>) -> Option<Suspect> {
     // Each instance has its parts beside each other.
-    let mut of_instances: BTreeMap<(usize, u32), &Repeat<'_>> = BTreeMap::new();
+    let mut of_instances: BTreeMap<(usize, Row<Instance>), &Repeat<'_>> = BTreeMap::new();
     let mut waits: BTreeMap<(usize, Row<Process>, u32), (i64, &Repeat<'_>)> = BTreeMap::new();
     for (repeat, cause) in &late.told {
         let number = std::ptr::from_ref(*repeat) as usize;
@@ -42,10 +42,8 @@ pub(super) fn suspect(late: &Late<'_>) -> Option<Suspect> {
         let process = repeat.tables.callbacks[by.callback].process;
         waits.entry((number, process, by.tid)).or_insert((0, repeat)).0 += ns;
     }
-    let whole: i64 = of_instances
-        .iter()
-        .map(|((_, instance), repeat)| repeat.tables.instances[*instance as usize].end_to_end_ns)
-        .sum();
+    let whole: i64 =
+        of_instances.iter().map(|((_, instance), repeat)| repeat.tables.instances[*instance].end_to_end_ns).sum();
     let ((_, process, tid), (waited, repeat)) = waits.into_iter().max_by_key(|(_, (ns, _))| *ns)?;
     let share = waited as f64 / whole.max(1) as f64;
     let load = load(repeat, process, tid)?;

@@ -1,6 +1,7 @@
 //! Lints on chains and their links.
 
 use super::*;
+use tacho_tables::row::Row;
 
 #[test]
 fn deadline_missed() {
@@ -106,7 +107,7 @@ fn paths_of_one_name_are_one_case_told_as_the_worst() {
     tables.chains.push(tables.chains[0].clone());
     tables.chains.push(tables.chains[0].clone());
     let instance = tables.instances[0];
-    tables.instances.push(tacho_tables::Instance { chain: 2, end_to_end_ns: worse, ..instance });
+    tables.instances.push(tacho_tables::Instance { chain: Row::new(2), end_to_end_ns: worse, ..instance });
     let found = cases_of(&tables, None, "deadline-missed");
     assert_eq!(found.len(), 1);
     assert_eq!(

@@ -145,7 +145,7 @@ fn simulate(tables: &mut Tables, wake: Wake, repeat: u64) {
             let queueing = if position == 3 && draw.next() > 0.7 { 0.4 * (start - arrival).min(3.0) } else { 0.0 };
             let output = start + work * (0.97 + 0.08 * draw.next() * draw.next());
             let hop = Hop {
-                instance: row,
+                instance: Row::new(row),
                 position: position as u32,
                 execution: None,
                 published_ns: (position > 0).then(|| ns(published)),
@@ -171,7 +171,7 @@ fn instance(hops: &[Hop]) -> Instance {
     let parts: Parts = hops.iter().map(Hop::parts).sum();
     let (start_ns, end_ns) = (hops[0].start_ns, hops[hops.len() - 1].output_ns);
     Instance {
-        chain: 0,
+        chain: Row::new(0),
         start_ns,
         end_ns,
         end_to_end_ns: end_ns - start_ns,
