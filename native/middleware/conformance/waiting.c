@@ -16,6 +16,7 @@ struct talker {
   size_t size;
   char error[TACHO_ERROR_SIZE];
   int failed;
+  atomic_int heard;  // the listener has the first message, or gave up
 };
 
 struct listener {
@@ -36,7 +37,8 @@ static void listen_to(void *context, const struct tacho_message *m) {
 
 static void notify(void *count) { atomic_fetch_add((atomic_int *)count, 1); }
 
-// One message, then two at once, then three: of each burst the first finds the other side waiting, mostly.
+// One message, then two at once, then three: of each burst the first finds the other side waiting, mostly. What comes
+// before the first is taken may be lost (Cyber RT's readers begin with the newest), so the second waits for that.
 static void *talk(void *context) {
   struct talker *talker = context;
   uint64_t sequence = 0;
@@ -51,6 +53,7 @@ static void *talk(void *context) {
       sequence++;
     }
     for (int i = 0; i < 10; i++) short_sleep();
+    while (!talker->heard) short_sleep();
   }
   return NULL;
 }
@@ -85,7 +88,9 @@ static void check_size(const char *topic, size_t size) {
     called = call_within(s, LONG_NS, listen_to, &listener, error);
     if (called != 1 || !listener.right) break;
     listener.next++;
+    talker.heard = 1;
   }
+  talker.heard = 1;
   pthread_join(thread, NULL);
   CHECK(!talker.failed, "publish: %s", talker.error);
   CHECK(called >= 0, "call_within: %s", error);
