@@ -39,6 +39,7 @@ def record(tacho, *options, before=()):
     folder.mkdir()
     done = tacho("record", *options, "-o", run, "--", sys.executable, PROGRAM, folder, before=before)
     said = next(json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"tid"'))
+    assert "--max-mib" not in done.stderr, "the kernel's file has no limit that it could reach"
     return run, said
 
 

@@ -412,8 +412,10 @@ impl Fullness {
             return;
         }
         self.looked = Some(Instant::now());
-        // What cannot be read now is read at the end, and reported then.
-        for path in recording.event_files().unwrap_or_default() {
+        // What cannot be read now is read at the end, and reported then. The kernel's file, of pid 0, has no limit.
+        let is_kernels =
+            |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"0-"));
+        for path in recording.event_files().unwrap_or_default().into_iter().filter(|path| !is_kernels(path)) {
             let mut words = [0; 16];
             let read = File::open(&path).and_then(|file| file.read_exact_at(&mut words, CHUNKS_MAX as u64));
             let [most, used] = [0, 8].map(|at| u64::from_le_bytes(std::array::from_fn(|byte| words[at + byte])));
