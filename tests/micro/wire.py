@@ -34,6 +34,9 @@ class Capture:
             "udp.check_checksum:TRUE",
             "-o",
             "ip.check_checksum:TRUE",
+            # RTPS before what a port is known for: that of domain 24, 13400, is registered for DoIP.
+            "-o",
+            "udp.try_heuristic_first:TRUE",
             "-Y",
             condition,
         ]
