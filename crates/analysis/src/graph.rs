@@ -209,6 +209,25 @@ struct Search {
     steps: u32,
 }
 
+impl Search {
+    /// Searches from one source after the other; false where there are too many paths. Then each has its part of those
+    /// that are looked at: what one leaves goes to the next.
+    fn from_each(
+        sources: &[Row<Node>],
+        found: &mut Vec<Path>,
+        mut search_from: impl FnMut(Row<Node>, &mut Vec<Path>, &mut Search) -> bool,
+    ) -> bool {
+        let mut whole = true;
+        for (position, source) in sources.iter().enumerate() {
+            let left = sources.len() - position;
+            let most = found.len() + MOST_PATHS.saturating_sub(found.len()) / left;
+            let mut search = Search { most, steps: MOST_STEPS / sources.len() as u32 };
+            whole &= search_from(*source, found, &mut search);
+        }
+        whole
+    }
+}
+
 impl<'a> Graph<'a> {
     fn new(seen: &'a Ways, workload: Option<&Workload>) -> Graph<'a> {
         let mut out: Column<Node, BTreeSet<Way>> = Column::of(vec![BTreeSet::new(); seen.nodes.len()]);
@@ -257,18 +276,11 @@ impl<'a> Graph<'a> {
         self.out.rows().filter(is_source).collect()
     }
 
-    /// False where there are too many. Then each source has its part of those that are looked at: what one leaves goes
-    /// to the next.
+    /// False where there are too many.
     fn source_to_sink(&self, seen: &Ways, found: &mut Vec<Path>) -> bool {
-        let sources = self.sources();
-        let mut whole = true;
-        for (position, source) in sources.iter().enumerate() {
-            let left = sources.len() - position;
-            let most = found.len() + (MOST_PATHS - found.len()) / left;
-            let mut search = Search { most, steps: MOST_STEPS / sources.len() as u32 };
-            whole &= self.extend(seen, &mut vec![*source], &mut Vec::new(), found, &mut search);
-        }
-        whole
+        Search::from_each(&self.sources(), found, |source, found, search| {
+            self.extend(seen, &mut vec![source], &mut Vec::new(), found, search)
+        })
     }
 
     fn extend(

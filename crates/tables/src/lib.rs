@@ -90,6 +90,11 @@ pub struct Tables {
 }
 
 impl Tables {
+    /// The chain of this name along this path; several chains may have one name.
+    pub fn chain(&self, name: &str, path: &[String]) -> Option<Row<Chain>> {
+        row::numbered(&self.chains).find(|(_, chain)| chain.name == name && chain.path == path).map(|(row, _)| row)
+    }
+
     /// To what times between two processes are right, either way; absent where they are on one clock, or on two that
     /// nothing relates.
     pub fn clock_uncertainty_ns(&self, one: Row<Process>, other: Row<Process>) -> Option<i64> {

@@ -1,6 +1,6 @@
 //! The tables of several repeats as one.
 
-use crate::row::{self, numbered, Column, Row};
+use crate::row::{self, Column, Row};
 use crate::{Chain, Tables};
 
 impl Tables {
@@ -122,9 +122,7 @@ impl Tables {
     }
 
     fn chain_row(&mut self, mut chain: Chain) -> Row<Chain> {
-        let is_same = |known: &Chain| known.name == chain.name && known.path == chain.path;
-        let same = numbered(&self.chains).find(|(_, known)| is_same(known)).map(|(row, _)| row);
-        match same {
+        match self.chain(&chain.name, &chain.path) {
             Some(row) => {
                 self.chains[row].lost += chain.lost;
                 row

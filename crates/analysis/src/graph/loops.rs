@@ -7,6 +7,15 @@ use std::collections::BTreeSet;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::{CallbackKind, Execution, Node};
 
+/// Where a path may come back to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Closes {
+    /// To where it began, by a way that passes no node twice; it is named by the node half-way.
+    AtFirst,
+    /// To any node that it had passed; it is named by its last one.
+    Anywhere,
+}
+
 impl Graph<'_> {
     /// Finds the round trips of nodes that no path from a source leads to. Each begins at a node that publishes without
     /// an input, from a timer or outside of callbacks. If all nodes publish in callbacks of what they take, it begins
@@ -34,49 +43,12 @@ impl Graph<'_> {
         for (_, _, node) in begins {
             if !known[node] {
                 let before = found.len();
-                let mut steps = MOST_STEPS;
-                whole &= self.around(seen, &mut vec![node], &mut Vec::new(), found, &mut steps);
+                let mut search = Search { most: MOST_PATHS, steps: MOST_STEPS };
+                whole &= self.cut(seen, Closes::AtFirst, &mut vec![node], &mut Vec::new(), found, &mut search);
                 found[before..].iter().flat_map(|path| &path.nodes).for_each(|node| known[*node] = true);
             }
         }
         whole
-    }
-
-    /// Every way back to the first of `nodes`; false where there are too many.
-    fn around(
-        &self,
-        seen: &Seen,
-        nodes: &mut Vec<Row<Node>>,
-        topics: &mut Vec<Row<Topic>>,
-        found: &mut Vec<Path>,
-        steps: &mut u32,
-    ) -> bool {
-        if *steps == 0 || found.len() >= MOST_PATHS {
-            return false;
-        }
-        *steps -= 1;
-        let (first, here) = (nodes[0], nodes[nodes.len() - 1]);
-        for (topic, to) in self.out[here].iter().copied().filter(|way| !self.legs.is_leg(way.0)) {
-            if to != first && nodes.contains(&to) {
-                continue;
-            }
-            nodes.push(to);
-            topics.push(topic);
-            let whole = if to == first {
-                let name = |n: Row<Node>| seen.nodes[n].name.trim_start_matches('/').to_string();
-                let name = format!("{} to {} and back", name(first), name(nodes[nodes.len() / 2]));
-                found.push(Path { end: End::Return, ..Path::new(name, nodes, topics) });
-                true
-            } else {
-                self.around(seen, nodes, topics, found, steps)
-            };
-            nodes.pop();
-            topics.pop();
-            if !whole {
-                return false;
-            }
-        }
-        true
     }
 
     /// Paths from sources that lead to no sink, but to a node that they had passed; false where there are too many.
@@ -84,18 +56,16 @@ impl Graph<'_> {
         let known: BTreeSet<Row<Node>> = found.iter().map(|path| path.nodes[0]).collect();
         let mut sources = self.sources();
         sources.retain(|source| !known.contains(source));
-        let mut whole = true;
-        for (position, source) in sources.iter().enumerate() {
-            let most = found.len() + (MOST_PATHS.saturating_sub(found.len())) / (sources.len() - position);
-            let mut search = Search { most, steps: MOST_STEPS / sources.len() as u32 };
-            whole &= self.cut(seen, &mut vec![*source], &mut Vec::new(), found, &mut search);
-        }
-        whole
+        Search::from_each(&sources, found, |source, found, search| {
+            self.cut(seen, Closes::Anywhere, &mut vec![source], &mut Vec::new(), found, search)
+        })
     }
 
+    /// Every way from the last of `nodes` that comes back, cut there; false where there are too many.
     fn cut(
         &self,
         seen: &Seen,
+        closes: Closes,
         nodes: &mut Vec<Row<Node>>,
         topics: &mut Vec<Row<Topic>>,
         found: &mut Vec<Path>,
@@ -105,18 +75,25 @@ impl Graph<'_> {
             return false;
         }
         search.steps -= 1;
-        let here = nodes[nodes.len() - 1];
+        let (first, here) = (nodes[0], nodes[nodes.len() - 1]);
         for (topic, to) in self.out[here].iter().copied().filter(|way| !self.legs.is_leg(way.0)) {
             let returns = nodes.contains(&to);
+            if returns && closes == Closes::AtFirst && to != first {
+                continue;
+            }
             nodes.push(to);
             topics.push(topic);
             let whole = if returns {
+                let turn = match closes {
+                    Closes::AtFirst => nodes[nodes.len() / 2],
+                    Closes::Anywhere => here,
+                };
                 let name = |n: Row<Node>| seen.nodes[n].name.trim_start_matches('/').to_string();
-                let name = format!("{} to {} and back", name(nodes[0]), name(here));
+                let name = format!("{} to {} and back", name(first), name(turn));
                 found.push(Path { end: End::Return, ..Path::new(name, nodes, topics) });
                 true
             } else {
-                self.cut(seen, nodes, topics, found, search)
+                self.cut(seen, closes, nodes, topics, found, search)
             };
             nodes.pop();
             topics.pop();

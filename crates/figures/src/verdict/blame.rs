@@ -5,7 +5,7 @@ use super::{advice, count, ms, Suspect};
 use crate::figures::Repeat;
 use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::late::late_above_ns;
-use tacho_tables::row::{numbered, Row};
+use tacho_tables::row::Row;
 use tacho_tables::summary::{ChainFigures, Culprit};
 use tacho_tables::{Cause, CauseKind, Chain, Execution, Instance};
 
@@ -67,11 +67,8 @@ const SEEN: usize = 10_000;
 
 impl<'a> Late<'a> {
     pub fn of(repeats: &'a [Repeat<'a>], chain: &'a ChainFigures) -> Late<'a> {
-        let row_of = |repeat: &Repeat<'_>| {
-            let is_it = |row: &Chain| row.name == chain.name && row.path == chain.path;
-            numbered(&repeat.tables.chains).find(|(_, row)| is_it(row)).map(|(row, _)| row)
-        };
-        let rows: Vec<Option<Row<Chain>>> = repeats.iter().map(row_of).collect();
+        let rows: Vec<Option<Row<Chain>>> =
+            repeats.iter().map(|repeat| repeat.tables.chain(&chain.name, &chain.path)).collect();
         let times = || {
             repeats.iter().zip(&rows).flat_map(|(repeat, row)| {
                 let own = repeat.tables.instances.iter().filter(move |instance| Some(instance.chain) == *row);
