@@ -60,6 +60,22 @@ fn work_that_is_too_much_is_told_so() {
     );
 }
 
+/// Its first callback was off the CPU for 10 ms.
+fn off(state: OffCpu) -> Preemption {
+    Preemption {
+        process: Row::new(0),
+        tid: 1,
+        execution: Some(Row::new(0)),
+        from_ns: 21 * MS,
+        to_ns: 31 * MS,
+        state,
+        woken: false,
+        cpu: 0,
+        by_tid: None,
+        by_comm: None,
+    }
+}
+
 #[test]
 fn a_callback_without_a_cpu_is_not_told_to_work_less() {
     let mut tables = over_its_period(Some(2));
@@ -71,18 +87,6 @@ fn a_callback_without_a_cpu_is_not_told_to_work_less() {
     );
     assert!(untold.evidence.ends_with("other processes used 1.50 of 2 CPUs on the average"), "{untold:?}");
 
-    let off = |state: OffCpu| Preemption {
-        process: Row::new(0),
-        tid: 1,
-        execution: Some(Row::new(0)),
-        from_ns: 21 * MS,
-        to_ns: 31 * MS,
-        state,
-        woken: false,
-        cpu: 0,
-        by_tid: None,
-        by_comm: None,
-    };
     tables.preemptions = vec![off(OffCpu::Runnable)].into();
     let kept = case(of(&tables, None));
     assert!(
@@ -98,6 +102,18 @@ fn a_callback_without_a_cpu_is_not_told_to_work_less() {
     for case in [untold, kept, slept] {
         assert!(!case.next.contains("less work"), "{case:?}");
     }
+}
+
+#[test]
+fn beside_others_only_scheduler_events_show_that_a_callback_slept() {
+    let found = |tables: &Tables, load: Option<Load>| {
+        of(tables, load).findings.expect("lints ran").iter().any(|finding| finding.lint == "callback-off-cpu")
+    };
+    let mut tables = over_its_period(Some(2));
+    assert!(found(&tables, None), "nobody was there to keep it from its CPU");
+    assert!(!found(&tables, busy()));
+    tables.preemptions = vec![off(OffCpu::Blocked)].into();
+    assert!(found(&tables, busy()));
 }
 
 #[test]
