@@ -33,7 +33,7 @@ fn off_cpu(facts: &Facts<'_>, callback: Row<Callback>) -> Option<Case> {
         && sum >= OFF_NS * count
         && sum as f64 >= OFF_PART * facts.window_ns() as f64
         && runnable <= blocked
-        // Beside others, a thread that only its CPU time is known of may have been kept from its CPU.
+        // Without scheduler events, other processes may have kept the thread from its CPU.
         && (blocked > 0 || facts.others().is_none());
     let doubt = facts.doubt(ran.iter(), "it").filter(|_| is_told)?;
     Some(Case {
