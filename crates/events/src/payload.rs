@@ -350,6 +350,7 @@ macro_rules! with_kinds {
             RclpyResponse rclpy_response (ClientLibrary, Take, Response) { client: Handle, sequence: i64 },
             RclpyActionCallback rclpy_action_callback (ClientLibrary, Execute, Callback) { goal: Gid, role: u64 },
 
+            SchedWaitsIn sched_waits_in (Kernel, Wait, Thread) { tid: u64, call: Text },
             KernelEventsLost kernel_events_lost (Kernel, Skip, Thread) { count: u64 },
             SchedSwitch sched_switch (Kernel, Switch, Thread)
                 { prev_tid: u64, prev_state: u64, next_tid: u64, prev_comm: Text, next_comm: Text },

@@ -73,6 +73,7 @@ fn off(state: OffCpu) -> Preemption {
         cpu: 0,
         by_tid: None,
         by_comm: None,
+        waits_in: None,
     }
 }
 

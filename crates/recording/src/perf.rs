@@ -10,6 +10,7 @@ const PERF_TYPE_TRACEPOINT: u32 = 2;
 const PERF_COUNT_SW_DUMMY: u64 = 9;
 const PERF_SAMPLE_TID: u64 = 1 << 1;
 const PERF_SAMPLE_TIME: u64 = 1 << 2;
+const PERF_SAMPLE_CALLCHAIN: u64 = 1 << 5;
 const PERF_SAMPLE_RAW: u64 = 1 << 10;
 const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 1 << 3;
 const PERF_EVENT_IOC_ENABLE: libc::c_ulong = 0x2400;
@@ -21,12 +22,16 @@ const COMM: u64 = 1 << 9;
 const TASK: u64 = 1 << 13;
 const WATERMARK: u64 = 1 << 14;
 const SAMPLE_ID_ALL: u64 = 1 << 18;
+const EXCLUDE_CALLCHAIN_USER: u64 = 1 << 22;
 const USE_CLOCKID: u64 = 1 << 25;
 const CONTEXT_SWITCH: u64 = 1 << 26;
 
 /// Pages of a CPU's ring, best first. 2 MiB are some 20,000 switches; without CAP_IPC_LOCK 512 KiB are allowed
 /// (kernel.perf_event_mlock_kb).
 const RING_PAGES: [usize; 3] = [512, 128, 32];
+
+/// Functions of the kernel that a switch has at most: as many as lie between a system call and the scheduler.
+const MOST_CALLS: u16 = 16;
 
 /// `struct perf_event_attr`, PERF_ATTR_SIZE_VER5.
 #[repr(C)]
@@ -92,15 +97,17 @@ fn parse_cpus(list: &str) -> Option<Vec<u32>> {
     Some(cpus)
 }
 
-/// Tracepoints by id, all of a CPU into one ring; forks and exits, too.
+/// Tracepoints by id, all of a CPU into one ring; forks and exits, too. The first has the kernel's call chain; of the
+/// others, which have it in the same place, it is one function.
 pub(crate) fn open_tracepoints(cpus: &[u32], ids: &[u64]) -> io::Result<Vec<Ring>> {
     open(
         cpus,
         |first| Attr {
             kind: PERF_TYPE_TRACEPOINT,
             sample_period: 1,
-            sample_type: PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW,
-            flags: if first { TASK } else { 0 },
+            sample_type: PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW,
+            flags: EXCLUDE_CALLCHAIN_USER | if first { TASK } else { 0 },
+            sample_max_stack: if first { MOST_CALLS } else { 1 },
             ..Attr::default()
         },
         ids,

@@ -390,6 +390,7 @@ mod tests {
             cpu: 0,
             by_tid: Some(9),
             by_comm: Some(by.into()),
+            waits_in: None,
             woken: false,
         };
         let blocked = Preemption { state: OffCpu::Blocked, ..row(4_500_000, 5_500_000, "feeder") };

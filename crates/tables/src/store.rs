@@ -205,7 +205,7 @@ tables! {
         instance, position, execution, published_ns, arrival_ns, start_ns, output_ns, queueing_ns, alignment_ns,
         kept_ns, off_cpu_ns, preemption_ns,
     }
-    preemptions: Preemption { process, tid, execution, from_ns, to_ns, state, woken, cpu, by_tid, by_comm }
+    preemptions: Preemption { process, tid, execution, from_ns, to_ns, state, woken, cpu, by_tid, by_comm, waits_in }
     executors: ExecutorThread {
         process, tid, executor, executor_threads, from_ns, to_ns, waiting_ns, empty_waits, ready_ns, executing_ns,
         running_ns, runnable_ns, blocked_ns, voluntary_switches, involuntary_switches,

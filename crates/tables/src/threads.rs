@@ -43,6 +43,9 @@ pub struct Preemption {
     pub by_tid: Option<u32>,
     /// Its name; the interrupt's, `eth0 (irq 27)`.
     pub by_comm: Option<Name>,
+    /// Blocked: the system call that it waited in, `page fault`, else the function of the kernel. Absent where call
+    /// chains were not recorded, and in older runs.
+    pub waits_in: Option<Name>,
 }
 
 /// A thread that executes callbacks, in the measured window. waiting + ready + executing make the span from `from_ns`

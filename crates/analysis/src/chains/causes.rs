@@ -49,6 +49,8 @@ enum Who {
     TopicAndWakeUp(Row<Topic>),
     /// Row of the preemptions.
     Thread(u32),
+    /// A callback that was blocked, and the row of the preemptions that first names what it waited in.
+    WaitsIn(Row<Callback>, u32),
 }
 
 /// How long, and where it began and in which execution, where that is one; of several the one of the longest stretch.
@@ -77,6 +79,12 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
     for (index, row) in preemptions.iter().enumerate().filter(|(_, p)| p.state != OffCpu::Blocked) {
         threads.entry(row.by_comm.as_deref()).or_insert(index as u32);
     }
+    let mut calls: HashMap<&str, u32> = HashMap::new();
+    for (index, row) in preemptions.iter().enumerate() {
+        if let Some(call) = &row.waits_in {
+            calls.entry(call).or_insert(index as u32);
+        }
+    }
     let off_cpu = Grouped::new(tracer.seen.executions.len(), || {
         preemptions.iter().zip(0..).filter_map(|(row, index)| Some((row.execution?, index)))
     });
@@ -84,8 +92,16 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
     let matter = that_matter(chains);
     let of_chain = |(chain, made_of): (usize, &MadeOf)| {
         let mut rows = Vec::new();
-        let explainer =
-            Explainer { tracer, made_of, fates, preemptions, off_cpu: &off_cpu, threads: &threads, ticks: &ticks };
+        let explainer = Explainer {
+            tracer,
+            made_of,
+            fates,
+            preemptions,
+            off_cpu: &off_cpu,
+            threads: &threads,
+            calls: &calls,
+            ticks: &ticks,
+        };
         let instances = made_of.instances.clone();
         let parts_of = |instance: Row<Instance>| explainer.parts(&chains.hops[made_of.last_hop(instance)]);
         let blank = |position, kind, by: String| Cause {
@@ -172,6 +188,7 @@ struct Explainer<'a> {
     /// Rows of the preemptions by execution.
     off_cpu: &'a Grouped<Execution, u32>,
     threads: &'a HashMap<Option<&'a str>, u32>,
+    calls: &'a HashMap<&'a str, u32>,
     ticks: &'a Ticks,
 }
 
@@ -247,7 +264,11 @@ impl Explainer<'_> {
                 let (kind, who) = match row.state {
                     OffCpu::Runnable => (CauseKind::Preemption, by_thread()),
                     OffCpu::Interrupted => (CauseKind::Interrupt, by_thread()),
-                    OffCpu::Blocked => (CauseKind::Blocked, who.clone()),
+                    OffCpu::Blocked => {
+                        let call = row.waits_in.as_deref().and_then(|call| self.calls.get(call));
+                        let in_call = callback.zip(call).map(|(callback, call)| Who::WaitsIn(callback, *call));
+                        (CauseKind::Blocked, in_call.unwrap_or_else(|| who.clone()))
+                    }
                 };
                 off += if row.state == OffCpu::Interrupted { 0 } else { to - from };
                 add(parts, (hop.position, kind, who), Part::new(to - from, Some(from), hop.execution));
@@ -271,6 +292,10 @@ impl Explainer<'_> {
             Who::Callbacks(callbacks) => {
                 let names: Vec<String> = callbacks.iter().map(|callback| callback_name(seen, *callback)).collect();
                 format!("{} (all {} threads)", names.join(", "), names.len())
+            }
+            Who::WaitsIn(callback, row) => {
+                let call = self.preemptions[*row as usize].waits_in.as_deref().unwrap_or_default();
+                format!("{}, in {call}", callback_name(seen, *callback))
             }
             Who::Node(node) => seen.nodes[*node].name.clone(),
             Who::NodeOrGroup(node) => {

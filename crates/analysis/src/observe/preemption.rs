@@ -133,6 +133,10 @@ impl Scheduler {
                     );
                 }
             }
+            Payload::SchedWaitsIn { tid, call } => {
+                let thread = host.thread(tid as u32);
+                host.threads[thread as usize].waits_in = Some(call).filter(|call| !texts.get(*call).is_empty());
+            }
             Payload::SchedWakeup { tid, target_cpu, waker_tid, comm } => {
                 host.name(tid as u32, comm, texts);
                 let thread = host.thread(tid as u32);
@@ -199,6 +203,7 @@ impl Scheduler {
                         cpu: off.cpu,
                         by_tid,
                         by_comm: by_tid.and_then(|tid| host.comm(tid)).map(|comm| texts.get(comm).into()),
+                        waits_in: off.waits_in.map(|call| texts.get(call).into()),
                     };
                     self.rows.push((stream, row));
                     begins = until;

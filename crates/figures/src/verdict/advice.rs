@@ -11,12 +11,15 @@ pub(super) struct Took {
     pub wall_ms: f64,
     pub cpu_ms: Option<f64>,
     pub is_ros1: bool,
+    /// The system call that it was blocked in, where that is known.
+    pub waits_in: Option<String>,
 }
 
 /// Against a callback that delays others, or itself.
 pub(super) fn of_callback(kind: CauseKind, named: &Named, name: &str, took: &Took) -> String {
     let who = named.in_short(name);
-    let Took { wall_ms, cpu_ms, is_ros1 } = *took;
+    let Took { wall_ms, cpu_ms, is_ros1, ref waits_in } = *took;
+    let waits_for = waits_in.as_deref().unwrap_or("a lock, a service, the disk, a sleep");
     let computes = cpu_ms.is_some_and(|cpu| cpu >= COMPUTES * wall_ms);
     match kind {
         CauseKind::ExecutorBusy | CauseKind::GroupBusy if computes && named.is_python() => {
@@ -30,7 +33,7 @@ pub(super) fn of_callback(kind: CauseKind, named: &Named, name: &str, took: &Too
         }
         CauseKind::GroupBusy => format!("Give {who} a callback group of its own: its executor has a thread to spare."),
         CauseKind::Blocked => {
-            format!("Move what {who} waits for (a lock, a service, the disk, a sleep) out of it.")
+            format!("Move what {who} waits for ({waits_for}) out of it.")
         }
         _ if cpu_ms.is_some_and(|cpu| cpu < COMPUTES * wall_ms) => format!(
             "Move what {who} waits for (a lock, a service, the disk, a sleep) out of it; tacho record --scheduler on \

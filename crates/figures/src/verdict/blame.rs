@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::late::late_above_ns;
 use tacho_tables::row::Row;
 use tacho_tables::summary::{ChainFigures, Culprit};
-use tacho_tables::{Cause, CauseKind, Chain, Execution, Instance};
+use tacho_tables::{Cause, CauseKind, Chain, Execution, Instance, OffCpu, Preemption};
 
 const NS_PER_MS: f64 = 1e6;
 /// Part of all lateness that a callback must account for.
@@ -145,7 +145,14 @@ impl Key {
             (ExecutorBusy, Some(_)) if cause.by.ends_with(" threads)") => {
                 Key::Threads(cause.by.clone(), cause.position)
             }
-            (Computation | OffCpu | Blocked | ExecutorBusy | GroupBusy, Some(execution)) => {
+            // Whatever it waited in.
+            (Blocked, Some(execution)) => {
+                let tables = repeat.tables;
+                let callback = &tables.callbacks[tables.executions[execution].callback];
+                let name = callback.name(&tables.nodes, &tables.processes).to_string();
+                Key::Callback(Named::of(repeat, execution), name)
+            }
+            (Computation | OffCpu | ExecutorBusy | GroupBusy, Some(execution)) => {
                 Key::Callback(Named::of(repeat, execution), cause.by.clone())
             }
             (kind, _) => Key::Other(kind, cause.by.clone(), cause.position),
@@ -273,7 +280,9 @@ fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
     match key {
         Key::Callback(named, name) => {
             let at = named.node.clone().unwrap_or(node);
-            let took = format!("{} of {at} took up to {}{}", named.words(name), ms(blame.wall_ms), blocked(blame));
+            let waits_in = waits_in(late, blame);
+            let off = blocked(blame, waits_in.as_deref());
+            let took = format!("{} of {at} took up to {}{off}", named.words(name), ms(blame.wall_ms));
             let how = match kind {
                 CauseKind::GroupBusy => "callback group busy with it",
                 CauseKind::ExecutorBusy => "executor busy with it",
@@ -282,7 +291,7 @@ fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
                 _ => "its own computation",
             };
             made.text = format!("{took} in {}: {of} ({how}).", count(executions, "execution", "executions"));
-            let took = advice::Took { wall_ms: blame.wall_ms, cpu_ms: blame.cpu_ms, is_ros1: late.is_ros1 };
+            let took = advice::Took { wall_ms: blame.wall_ms, cpu_ms: blame.cpu_ms, is_ros1: late.is_ros1, waits_in };
             made.next = advice::of_callback(kind, named, name, &took);
             made.longest_ms = Some(blame.wall_ms.max(blame.longest_ms));
             made.node = Some(at);
@@ -314,11 +323,30 @@ fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
     made
 }
 
+/// What its executions were blocked in for half of the time that they were blocked, or more: where scheduler events
+/// tell it.
+fn waits_in(late: &Late<'_>, blame: &Blame) -> Option<String> {
+    let mut by_call: BTreeMap<Option<&str>, i64> = BTreeMap::new();
+    let repeats: BTreeMap<usize, &Repeat<'_>> =
+        late.told.iter().map(|(repeat, _)| (std::ptr::from_ref(*repeat) as usize, *repeat)).collect();
+    for (number, repeat) in repeats {
+        let own =
+            |row: &&Preemption| row.execution.is_some_and(|execution| blame.executions.contains(&(number, execution)));
+        for row in repeat.tables.preemptions.iter().filter(|row| row.state == OffCpu::Blocked).filter(own) {
+            *by_call.entry(row.waits_in.as_deref()).or_default() += row.to_ns - row.from_ns;
+        }
+    }
+    let all: i64 = by_call.values().sum();
+    let (call, ns) = by_call.into_iter().max_by_key(|(_, ns)| *ns)?;
+    call.filter(|_| 2 * ns >= all).map(str::to_owned)
+}
+
 /// How much of the longest execution was no CPU time, if that is most of it.
-fn blocked(blame: &Blame) -> String {
+fn blocked(blame: &Blame, waits_in: Option<&str>) -> String {
     match blame.cpu_ms {
         Some(cpu) if cpu < 0.5 * blame.wall_ms => {
-            format!(" (off the CPU, blocked or waiting, for {})", ms(blame.wall_ms - cpu))
+            let how = waits_in.map_or(", blocked or waiting,".to_owned(), |call| format!(", blocked in {call},"));
+            format!(" (off the CPU{how} for {})", ms(blame.wall_ms - cpu))
         }
         _ => String::new(),
     }

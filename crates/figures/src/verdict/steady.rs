@@ -78,7 +78,7 @@ fn culprit(late: &Late<'_>, key: &Key, usual_ms: f64, cause: &Cause) -> Culprit 
                 cause.kind,
                 named,
                 name,
-                &advice::Took { wall_ms: usual_ms, cpu_ms: None, is_ros1: late.is_ros1 },
+                &advice::Took { wall_ms: usual_ms, cpu_ms: None, is_ros1: late.is_ros1, waits_in: None },
             );
             made.node = Some(at);
             made.callback = Some(name.clone());

@@ -141,6 +141,7 @@ fn preempted_callback() {
                 cpu: 0,
                 by_tid: Some(77),
                 by_comm: Some("burner".into()),
+                waits_in: None,
             })
             .collect();
         cases_of(&tables, None, "preempted-callback")

@@ -23,6 +23,8 @@ pub(super) struct KernelFile {
     file: EventFile,
     /// Names as last written, and when.
     told: HashMap<u32, (Comm, i64)>,
+    /// What threads waited in, as last written, and when.
+    told_waits: HashMap<u32, (String, i64)>,
     synced_ns: i64,
 }
 
@@ -36,14 +38,14 @@ impl KernelFile {
         };
         let synced_ns = header.start.monotonic_ns;
         let file = EventFile::create(&events.join(format!("0-{synced_ns}.events")), header)?;
-        Ok(KernelFile { file, told: HashMap::new(), synced_ns })
+        Ok(KernelFile { file, told: HashMap::new(), told_waits: HashMap::new(), synced_ns })
     }
 
     /// Appends a record of a CPU, in the order of time; `names` are of threads that records name without one.
     pub fn put(&mut self, time: i64, cpu: u32, record: &Record, names: &HashMap<u32, Comm>) -> io::Result<()> {
         let ticks = time as u64;
         match *record {
-            Record::Switch { prev, prev_state, next, prev_comm, next_comm } => {
+            Record::Switch { prev, prev_state, next, prev_comm, next_comm, .. } => {
                 let prev_news = self.news(time, prev, prev_comm, names);
                 let next_news = self.news(time, next, next_comm, names);
                 let words = [prev.into(), prev_state, next.into()];
@@ -74,6 +76,17 @@ impl KernelFile {
             Record::Lost { count } => self.file.put(cpu, ticks, number::kernel_events_lost, &[count], &[]),
             Record::Fork { .. } | Record::Exit { .. } | Record::Name { .. } => Ok(()),
         }
+    }
+
+    /// Appends what a thread waits in from its next switch on, if that is news.
+    pub fn put_wait(&mut self, time: i64, cpu: u32, tid: u32, call: &str) -> io::Result<()> {
+        match self.told_waits.get_mut(&tid) {
+            Some((told, at)) if told == call && time < *at + TELL_AGAIN_NS => return Ok(()),
+            Some(known) => *known = (call.to_owned(), time),
+            None if call.is_empty() => return Ok(()),
+            None => drop(self.told_waits.insert(tid, (call.to_owned(), time))),
+        }
+        self.file.put(cpu, time as u64, number::sched_waits_in, &[tid.into()], &[call])
     }
 
     /// Returns the name of a thread if it differs from the last one written, or if that was written long ago; otherwise

@@ -49,6 +49,11 @@ impl Filter {
         &self.names
     }
 
+    /// Returns whether a thread is one of the recorded processes.
+    pub fn follows(&self, tid: u32) -> bool {
+        self.threads.contains_key(&tid)
+    }
+
     /// Processes the next record of all CPUs, and returns whether it is kept.
     pub fn keeps(&mut self, cpu: u32, record: &Record) -> bool {
         match *record {
@@ -134,7 +139,7 @@ mod tests {
     const NODE: u32 = 100;
 
     fn switch(prev: u32, prev_state: u64, next: u32) -> Record {
-        Record::Switch { prev, prev_state, next, prev_comm: None, next_comm: None }
+        Record::Switch { prev, prev_state, next, prev_comm: None, next_comm: None, waits_in: None }
     }
 
     fn wakeup(tid: u32, target_cpu: u32) -> Record {

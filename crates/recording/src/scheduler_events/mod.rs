@@ -5,9 +5,11 @@
 //! (docs/event-file.md). It needs neither LTTng nor a daemon. There are two sources. The tracepoints
 //! `sched:sched_switch`, `sched_wakeup` and `sched_wakeup_new` have names and wake-ups; those of interrupts come with
 //! them (`irq:irq_handler_entry` ...). If we may not read them, the kernel's own context-switch records show which
-//! thread follows which. tacho keeps only events of threads of the recorded processes, and of threads that run on a CPU
+//! thread follows which. A switch of the tracepoints has the kernel's call chain, which shows what a
+//! thread waits in. tacho keeps only events of threads of the recorded processes, and of threads that run on a CPU
 //! for which one of those waits.
 
+mod calls;
 mod file;
 mod filter;
 mod records;
@@ -15,6 +17,7 @@ mod records;
 use crate::clock::monotonic_ns;
 use crate::perf::{self, Ring};
 use crate::tracefs::Tracefs;
+use calls::Calls;
 use file::KernelFile;
 use filter::Filter;
 use records::{Interrupt, Layout, Offsets, Record};
@@ -81,7 +84,15 @@ impl SchedulerEvents {
         let filter = filter();
         let file = KernelFile::create(events).map_err(|error| format!("{}: {error}", events.display()))?;
         let stop = Arc::new(AtomicBool::new(false));
-        let drain = Drain { rings, file, filter, waiting: Vec::new(), facts: Facts::default(), source };
+        let drain = Drain {
+            rings,
+            file,
+            filter,
+            waiting: Vec::new(),
+            facts: Facts::default(),
+            source,
+            calls: Calls::default(),
+        };
         let stopped = stop.clone();
         let thread = std::thread::Builder::new()
             .name("tacho-scheduler".into())
@@ -175,6 +186,7 @@ struct Drain {
     waiting: Vec<(i64, u32, Record)>,
     facts: Facts,
     source: Source,
+    calls: Calls,
 }
 
 impl Drain {
@@ -202,10 +214,10 @@ impl Drain {
 
     fn read(&mut self) {
         for ring in &mut self.rings {
-            let (cpu, waiting, source) = (ring.cpu, &mut self.waiting, &self.source);
+            let (cpu, waiting, source, calls) = (ring.cpu, &mut self.waiting, &self.source, &mut self.calls);
             ring.drain(|bytes| {
                 let record = match source {
-                    Source::Tracepoints(layout) => records::of_tracepoints(bytes, layout),
+                    Source::Tracepoints(layout) => records::of_tracepoints(bytes, layout, calls),
                     Source::ContextSwitch => records::of_context_switches(bytes),
                 };
                 waiting.extend(record.map(|(time, record)| (time, cpu, record)));
@@ -226,6 +238,12 @@ impl Drain {
                 Record::Interrupt(Interrupt::Irq { .. } | Interrupt::Softirq { .. }) => self.facts.interrupts += 1,
                 Record::Lost { count } => self.facts.lost += count,
                 _ => {}
+            }
+            if let Record::Switch { prev, prev_state, waits_in, .. } = record {
+                if prev_state != 0 && self.filter.follows(prev) {
+                    let call = waits_in.map_or("", |call| self.calls.name(call));
+                    self.file.put_wait(time, cpu, prev, call)?;
+                }
             }
             self.file.put(time, cpu, &record, self.filter.names())?;
         }

@@ -1,5 +1,6 @@
 //! Parses records of the kernel's rings. Layouts are those of perf_event_open(2) and of tracefs `format` files.
 
+use super::calls::{Call, Calls};
 use std::collections::HashMap;
 
 const PERF_RECORD_LOST: u32 = 2;
@@ -26,8 +27,15 @@ pub(super) type Comm = [u8; 16];
 /// An event on a CPU. Ids are those of the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Record {
-    /// `prev_state` 0: the thread could have continued.
-    Switch { prev: u32, prev_state: u64, next: u32, prev_comm: Option<Comm>, next_comm: Option<Comm> },
+    /// `prev_state` 0: the thread could have continued. `waits_in`: absent if it could, or if it is not known.
+    Switch {
+        prev: u32,
+        prev_state: u64,
+        next: u32,
+        prev_comm: Option<Comm>,
+        next_comm: Option<Comm>,
+        waits_in: Option<Call>,
+    },
     /// `waker` 0: an interrupt.
     Wakeup { tid: u32, target_cpu: u32, waker: u32, comm: Comm },
     /// A new thread. It belongs to a new process if `pid` is not `parent_pid`.
@@ -190,25 +198,30 @@ impl Bytes<'_> {
 }
 
 /// Time and content of a record of a ring with tracepoints; `None` if it is of no interest.
-pub(super) fn of_tracepoints(record: &[u8], layout: &Layout) -> Option<(i64, Record)> {
+pub(super) fn of_tracepoints(record: &[u8], layout: &Layout, calls: &mut Calls) -> Option<(i64, Record)> {
     let bytes = Bytes(record);
     if bytes.u32(0)? != PERF_RECORD_SAMPLE {
         return of_any(record);
     }
-    // header 8, pid and tid 8, time 8, size of the raw data 4, raw data
+    // header 8, pid and tid 8, time 8, length of the call chain 8, its addresses, size of the raw data 4, raw data
     let time = bytes.u64(16)? as i64;
-    let raw = Bytes(record.get(28..28usize.checked_add(bytes.u32(24)? as usize)?)?);
+    let chain_end = usize::try_from(bytes.u64(24)?).ok()?.checked_mul(8)?.checked_add(32)?;
+    let chain = record.get(32..chain_end)?.chunks_exact(8);
+    let raw_start = chain_end.checked_add(4)?;
+    let raw = Bytes(record.get(raw_start..raw_start.checked_add(bytes.u32(chain_end)? as usize)?)?);
     let id = u64::from(raw.u16(layout.common_type)?);
     if id == layout.switch_id {
-        let state = raw.u64(layout.prev_state)?;
+        let state = raw.u64(layout.prev_state)? & NOT_RUNNABLE;
+        let address = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
         return Some((
             time,
             Record::Switch {
                 prev: raw.u32(layout.prev_pid)?,
-                prev_state: state & NOT_RUNNABLE,
+                prev_state: state,
                 next: raw.u32(layout.next_pid)?,
                 prev_comm: Some(raw.array(layout.prev_comm)?),
                 next_comm: Some(raw.array(layout.next_comm)?),
+                waits_in: if state == 0 { None } else { calls.of(chain.map(address)) },
             },
         ));
     }
@@ -268,6 +281,7 @@ pub(super) fn of_context_switches(record: &[u8]) -> Option<(i64, Record)> {
             next: bytes.u32(12)?,
             prev_comm: None,
             next_comm: None,
+            waits_in: None,
         },
     ))
 }
@@ -334,8 +348,22 @@ mod tests {
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
+    /// Two addresses that nothing is known of.
+    const CHAIN: [u64; 3] = [2, 1, 2];
+
     fn sample(time: u64, raw: &[u8]) -> Vec<u8> {
-        record(9, 0, &[words(&[7, 7]), time.to_le_bytes().to_vec(), words(&[raw.len() as u32]), raw.to_vec()].concat())
+        record(
+            9,
+            0,
+            &[
+                words(&[7, 7]),
+                time.to_le_bytes().to_vec(),
+                CHAIN.map(u64::to_le_bytes).concat(),
+                words(&[raw.len() as u32]),
+                raw.to_vec(),
+            ]
+            .concat(),
+        )
     }
 
     fn switch(state: u64) -> Vec<u8> {
@@ -357,10 +385,15 @@ mod tests {
             next: 200,
             prev_comm: Some(comm("ndt")),
             next_comm: Some(comm("burner")),
+            waits_in: None,
         };
         // R, R+ of Linux 4.14 and later, R+ before, S, D.
         for (state, told) in [(0, 0), (0x100, 0), (0x800, 0), (1, 1), (2, 2)] {
-            assert_eq!(of_tracepoints(&switch(state), &layout()), Some((5_000, expected(told))), "{state:#x}");
+            assert_eq!(
+                of_tracepoints(&switch(state), &layout(), &mut Calls::default()),
+                Some((5_000, expected(told))),
+                "{state:#x}"
+            );
         }
     }
 
@@ -375,7 +408,11 @@ mod tests {
             raw[24..28].copy_from_slice(&100u32.to_le_bytes());
             raw[32..36].copy_from_slice(&1u32.to_le_bytes());
             let expected = Record::Wakeup { tid: 100, target_cpu: 1, waker: told, comm: comm("ndt") };
-            assert_eq!(of_tracepoints(&sample(9, &raw), &layout()), Some((9, expected)), "{flags:#x}");
+            assert_eq!(
+                of_tracepoints(&sample(9, &raw), &layout(), &mut Calls::default()),
+                Some((9, expected)),
+                "{flags:#x}"
+            );
         }
     }
 
@@ -402,8 +439,12 @@ mod tests {
             raw[8..12].copy_from_slice(&27u32.to_le_bytes());
             raw[12..16].copy_from_slice(&(16u32 | 5 << 16).to_le_bytes());
             raw.extend(b"eth0\0");
-            assert_eq!(of_tracepoints(&sample(9, &raw), &layout), Some((9, Record::Interrupt(expected))), "{id}");
-            assert_eq!(of_tracepoints(&sample(9, &raw[..11]), &layout), None, "cut short");
+            assert_eq!(
+                of_tracepoints(&sample(9, &raw), &layout, &mut Calls::default()),
+                Some((9, Record::Interrupt(expected))),
+                "{id}"
+            );
+            assert_eq!(of_tracepoints(&sample(9, &raw[..11]), &layout, &mut Calls::default()), None, "cut short");
         }
     }
 
@@ -411,7 +452,10 @@ mod tests {
     fn forks_exits_names_losses_and_plain_context_switches_are_read() {
         let id = [words(&[7, 8]), 77u64.to_le_bytes().to_vec()].concat(); // pid, tid, time
         let fork = record(7, 0, &[words(&[10, 20, 11, 21, 0, 0]), id.clone()].concat());
-        assert_eq!(of_tracepoints(&fork, &layout()), Some((77, Record::Fork { pid: 10, tid: 11, parent_pid: 20 })));
+        assert_eq!(
+            of_tracepoints(&fork, &layout(), &mut Calls::default()),
+            Some((77, Record::Fork { pid: 10, tid: 11, parent_pid: 20 }))
+        );
         let exit = record(4, 0, &[words(&[10, 20, 11, 21, 0, 0]), id.clone()].concat());
         assert_eq!(of_context_switches(&exit), Some((77, Record::Exit { tid: 11 })));
         let lost = record(2, 0, &[3u64.to_le_bytes().to_vec(), 42u64.to_le_bytes().to_vec(), id.clone()].concat());
@@ -419,7 +463,14 @@ mod tests {
         let name = record(3, 0, &[words(&[10, 11]), b"listener\0\0\0\0\0\0\0\0".to_vec(), id.clone()].concat());
         assert_eq!(of_context_switches(&name), Some((77, Record::Name { tid: 11, comm: comm("listener") })));
         let out = record(15, 1 << 13, &[words(&[30, 31]), id.clone()].concat());
-        let told = |prev_state| Record::Switch { prev: 8, prev_state, next: 31, prev_comm: None, next_comm: None };
+        let told = |prev_state| Record::Switch {
+            prev: 8,
+            prev_state,
+            next: 31,
+            prev_comm: None,
+            next_comm: None,
+            waits_in: None,
+        };
         assert_eq!(of_context_switches(&out), Some((77, told(1))));
         let taken = record(15, 3 << 13, &[words(&[30, 31]), id.clone()].concat());
         assert_eq!(of_context_switches(&taken), Some((77, told(0))));
@@ -430,7 +481,7 @@ mod tests {
     fn records_that_are_too_short_or_of_another_layout_are_nothing() {
         let whole = switch(0);
         for length in 0..whole.len() {
-            assert_eq!(of_tracepoints(&whole[..length], &layout()), None, "{length}");
+            assert_eq!(of_tracepoints(&whole[..length], &layout(), &mut Calls::default()), None, "{length}");
             of_context_switches(&whole[..length]);
         }
         let error = Offsets::parse("ID: 1\n\tfield:pid_t pid;\toffset:x;\tsize:4;\n").unwrap_err();

@@ -206,6 +206,7 @@ pub fn preempted() -> ReportRun {
                 cpu: 0,
                 by_tid: by.map(|_| 9),
                 by_comm: by.map(Into::into),
+                waits_in: None,
                 woken: false,
             };
             tables.preemptions.extend([

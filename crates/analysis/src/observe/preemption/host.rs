@@ -36,6 +36,8 @@ pub(super) struct Thread {
     pub(super) comm: Option<Text>,
     pub(super) state: State,
     pub(super) stream: Option<u32>,
+    /// What it waits in when it next waits.
+    pub(super) waits_in: Option<Text>,
     /// First act of its program since it went off the CPU.
     pub(super) acted_off: Option<i64>,
     pub(super) contradicted: bool,
@@ -60,6 +62,8 @@ pub(super) struct Off {
     pub(super) woken: bool,
     pub(super) since: i64,
     pub(super) cpu: u32,
+    /// Blocked: in what.
+    pub(super) waits_in: Option<Text>,
     /// Who had that CPU since, and until when, one after the other.
     pub(super) held: Vec<(u32, i64)>,
 }
@@ -129,7 +133,8 @@ impl Host {
             add(&mut row.holes, (off.since, now));
         }
         let why = if runnable { OffCpu::Runnable } else { OffCpu::Blocked };
-        row.state = State::Off(Off { why, woken: false, since: now, cpu, held: Vec::new() });
+        let waits_in = row.waits_in.filter(|_| !runnable);
+        row.state = State::Off(Off { why, woken: false, since: now, cpu, waits_in, held: Vec::new() });
         if runnable {
             self.cpus.entry(cpu).or_default().waiting.push(thread);
         }
@@ -155,7 +160,8 @@ impl Host {
     /// Woken: what it was blocked for.
     pub(super) fn wakes(&mut self, thread: u32, cpu: u32, now: i64) -> Option<Off> {
         let row = &mut self.threads[thread as usize];
-        let fresh = State::Off(Off { why: OffCpu::Runnable, woken: true, since: now, cpu, held: Vec::new() });
+        let (why, held) = (OffCpu::Runnable, Vec::new());
+        let fresh = State::Off(Off { why, woken: true, since: now, cpu, waits_in: None, held });
         let blocked = match &row.state {
             State::Off(off) => off.why == OffCpu::Blocked,
             State::Unknown => true,
@@ -204,6 +210,7 @@ impl Host {
             cpu,
             by_tid,
             by_comm,
+            waits_in: None,
         };
         (from < to).then_some((stream, row))
     }
