@@ -31,7 +31,7 @@ const CONTEXT_SWITCH: u64 = 1 << 26;
 const RING_PAGES: [usize; 3] = [512, 128, 32];
 
 /// Functions of the kernel that a switch has at most: as many as lie between a system call and the scheduler.
-const MOST_CALLS: u16 = 16;
+const MOST_CALLS: u16 = 24;
 
 /// `struct perf_event_attr`, PERF_ATTR_SIZE_VER5.
 #[repr(C)]

@@ -15,6 +15,8 @@ const CONTROL: (i64, i64) = (700, 800);
 struct TwoNodes {
     ndt: Known,
     control: Known,
+    /// What `ndt` waits in when it sleeps; absent: not recorded.
+    waits_in: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -32,7 +34,11 @@ impl TwoNodes {
         }
         if self.ndt.scheduled {
             // It sleeps from 250 to 300 us, and has its CPU again at 340. After its publish call: no part of the chain.
-            b = b.cpu(1).us(100).switch(0, 0, 7).us(250).switch(7, SLEEPS, BURNER);
+            b = b.cpu(1).us(100).switch(0, 0, 7).us(250);
+            if let Some(call) = self.waits_in {
+                b = b.sched_waits_in(7, call);
+            }
+            b = b.switch(7, SLEEPS, BURNER);
             b = b.us(300).wake(7, 1, 901).us(340).switch(BURNER, 0, 7);
             b = b.us(520).switch(7, SLEEPS, 0).us(560).wake(7, 1, 901).us(561).switch(0, 0, 7);
             b = b.us(2_000).switch(7, SLEEPS, 0);
@@ -82,7 +88,7 @@ const TICK: &str = "/ndt timer 1 ms Talker::tick";
 
 #[test]
 fn with_scheduler_events_of_all_nodes_off_the_cpu_is_what_was_blocked_and_preemption_stands_beside_it() {
-    let tables = TwoNodes { ndt: SCHEDULED, control: SCHEDULED }.tables();
+    let tables = TwoNodes { ndt: SCHEDULED, control: SCHEDULED, waits_in: None }.tables();
     assert_eq!(inside(&tables), (300 - 50 - 40 + 100, Some(50), Some(40)));
     assert_eq!(
         causes(&tables),
@@ -91,20 +97,33 @@ fn with_scheduler_events_of_all_nodes_off_the_cpu_is_what_was_blocked_and_preemp
 }
 
 #[test]
+fn a_blocked_callback_names_the_call_that_it_waits_in() {
+    let known = TwoNodes { ndt: SCHEDULED, control: SCHEDULED, waits_in: Some("futex") }.tables();
+    assert_eq!(causes(&known)[1], (CauseKind::Blocked, format!("{TICK}, in futex").as_str(), 50));
+    let rows: Vec<_> =
+        known.preemptions.iter().map(|row| (row.state, row.waits_in.map(|call| call.as_str()))).collect();
+    let (blocked, runnable) = ((OffCpu::Blocked, Some("futex")), (OffCpu::Runnable, None));
+    assert_eq!(rows, [blocked, runnable, blocked, runnable]);
+    let unknown = TwoNodes { ndt: SCHEDULED, control: SCHEDULED, waits_in: Some("") }.tables();
+    assert_eq!(causes(&unknown)[1], (CauseKind::Blocked, TICK, 50));
+    assert!(unknown.preemptions.iter().all(|row| row.waits_in.is_none()));
+}
+
+#[test]
 fn by_the_clock_alone_off_the_cpu_is_what_cannot_have_been_cpu_time() {
     // 120 us of CPU time in 400: at least 180 of the 300 before the publish call were none.
-    let tables = TwoNodes { ndt: clock(120), control: clock(100) }.tables();
+    let tables = TwoNodes { ndt: clock(120), control: clock(100), waits_in: None }.tables();
     assert_eq!(inside(&tables), (120 + 100, Some(180), None));
     assert_eq!(causes(&tables), [(CauseKind::Computation, TICK, 120), (CauseKind::OffCpu, TICK, 180)]);
     // All 350 us may have been before or after it.
-    let tables = TwoNodes { ndt: clock(350), control: clock(40) }.tables();
+    let tables = TwoNodes { ndt: clock(350), control: clock(40), waits_in: None }.tables();
     assert_eq!(inside(&tables), (300 + 40, Some(60), None));
     assert_eq!(causes(&tables), [(CauseKind::Computation, TICK, 300)]);
 }
 
 #[test]
 fn of_a_node_by_events_and_one_by_the_clock_off_the_cpu_holds_preemption() {
-    let tables = TwoNodes { ndt: SCHEDULED, control: clock(70) }.tables();
+    let tables = TwoNodes { ndt: SCHEDULED, control: clock(70), waits_in: None }.tables();
     assert_eq!(inside(&tables), (210 + 70, Some(50 + 40 + 30), None));
     assert_eq!(
         causes(&tables),
@@ -112,12 +131,15 @@ fn of_a_node_by_events_and_one_by_the_clock_off_the_cpu_holds_preemption() {
     );
     // Where both know a thread, the events do: the clock's reading costs itself.
     let both = Known { scheduled: true, cpu_us: Some(399) };
-    assert_eq!(inside(&TwoNodes { ndt: both, control: clock(70) }.tables()), (210 + 70, Some(50 + 40 + 30), None));
+    assert_eq!(
+        inside(&TwoNodes { ndt: both, control: clock(70), waits_in: None }.tables()),
+        (210 + 70, Some(50 + 40 + 30), None)
+    );
 }
 
 #[test]
 fn where_nothing_is_known_of_a_node_it_is_part_of_computation_and_named_at_the_others() {
-    let tables = TwoNodes { ndt: clock(120), control: Known::default() }.tables();
+    let tables = TwoNodes { ndt: clock(120), control: Known::default(), waits_in: None }.tables();
     assert_eq!(inside(&tables), (300 + 100, None, None));
     assert!(tables.hops.iter().all(|hop| hop.off_cpu_ns.is_none()));
     assert_eq!(causes(&tables), [(CauseKind::Computation, TICK, 120), (CauseKind::OffCpu, TICK, 180)]);

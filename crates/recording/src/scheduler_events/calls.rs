@@ -4,8 +4,9 @@
 use std::collections::HashMap;
 use std::fs;
 
-/// Prefixes of the functions that are system calls, by architecture.
-const SYSTEM_CALLS: [&str; 6] = ["__x64_sys_", "__ia32_sys_", "__arm64_sys_", "__riscv_sys_", "__se_sys_", "__do_sys_"];
+/// Prefixes of the functions that are system calls, by architecture, and of those that the compiler jumps to from them.
+const SYSTEM_CALLS: [&str; 7] =
+    ["__x64_sys_", "__ia32_sys_", "__arm64_sys_", "__riscv_sys_", "__se_sys_", "__do_sys_", "ksys_"];
 /// Functions that serve a page fault.
 const PAGE_FAULTS: [&str; 4] = ["exc_page_fault", "asm_exc_page_fault", "do_page_fault", "do_mem_abort"];
 /// Functions of the scheduler, between a wait and its switch.
@@ -130,8 +131,9 @@ mod tests {
 
     const KALLSYMS: &str = "ffffffff81000000 T _stext\nffffffff81000100 t __schedule\nffffffff81000200 T schedule\n\
         ffffffff81000280 T schedule_timeout\nffffffff81000300 t futex_wait_queue\nffffffff81000400 D jiffies\n\
-        ffffffff81000500 T __x64_sys_futex\nffffffff81000600 T do_syscall_64\nffffffff81000700 t folio_wait_bit.isra.0\n\
-        ffffffff81000800 T exc_page_fault\nffffffffc0000000 t load_module\t[ext4]\n";
+        ffffffff81000500 T __x64_sys_futex\nffffffff81000600 T do_syscall_64\n\
+        ffffffff81000700 t folio_wait_bit.isra.0\nffffffff81000800 T exc_page_fault\n\
+        ffffffff81000900 t anon_pipe_read\nffffffff81000a00 T ksys_read\nffffffffc0000000 t load_module\t[ext4]\n";
 
     fn calls() -> Calls {
         Calls { symbols: Some(Symbols::parse(KALLSYMS.into())), ..Calls::default() }
@@ -149,6 +151,7 @@ mod tests {
         assert_eq!(name(&mut calls, &[kernel, 0x120, 0x220, 0x310, 0x540, 0x610]).as_deref(), Some("futex"));
         assert_eq!(name(&mut calls, &[kernel, 0x120, 0x220, 0x290, 0x710, 0x820]).as_deref(), Some("page fault"));
         assert_eq!(name(&mut calls, &[kernel, 0x120, 0x220, 0x290, 0x710]).as_deref(), Some("folio_wait_bit"));
+        assert_eq!(name(&mut calls, &[kernel, 0x120, 0x220, 0x910, 0xa10]).as_deref(), Some("read"));
         assert_eq!(name(&mut calls, &[kernel, 0x120, 0xffffffffc0000010]).as_deref(), Some("load_module"));
         assert_eq!(name(&mut calls, &[kernel, 0x120, 0x220]), None, "nobody but the scheduler");
         assert_eq!(name(&mut calls, &[0x10_0000]), None, "before the first function");
