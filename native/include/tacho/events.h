@@ -247,7 +247,7 @@ enum tacho_kind {
   /* The kernel's events, in a file of pid 0 whose chunks belong to CPUs: a chunk's tid is the number of its CPU. Thread
    * ids are those of the host's first pid namespace; 0 is the CPU's idle thread. An empty comm means that the thread's
    * last known one holds. waker_tid 0: an interrupt, or unknown. */
-  TACHO_SCHED_WAITS_IN = 142, /* tid; text: the system call, page fault or kernel function in which the thread waits from its next sched_switch on, until another is told; empty: unknown */
+  TACHO_SCHED_WAITS_IN = 142, /* tid: what it waits in when it next blocks, until another is written; text: system call or page fault or function of the kernel; empty: unknown */
   TACHO_KERNEL_EVENTS_LOST = 143, /* count: events since the previous one of this CPU for which the kernel had no room */
   TACHO_SCHED_SWITCH = 144, /* prev_tid, prev_state, next_tid; text: prev_comm, next_comm; state 0: it could have continued */
   TACHO_SCHED_WAKEUP = 145, /* tid, target_cpu, waker_tid; text: comm */
