@@ -97,17 +97,19 @@ fn parse_cpus(list: &str) -> Option<Vec<u32>> {
     Some(cpus)
 }
 
-/// Tracepoints by id, all of a CPU into one ring; forks and exits, too. The first has the kernel's call chain; of the
-/// others, which have it in the same place, it is one function.
+/// Tracepoints by id, all of a CPU into one ring; forks and exits, too. Only the first has the kernel's call chain.
 pub(crate) fn open_tracepoints(cpus: &[u32], ids: &[u64]) -> io::Result<Vec<Ring>> {
     open(
         cpus,
         |first| Attr {
             kind: PERF_TYPE_TRACEPOINT,
             sample_period: 1,
-            sample_type: PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW,
+            sample_type: PERF_SAMPLE_TID
+                | PERF_SAMPLE_TIME
+                | PERF_SAMPLE_RAW
+                | if first { PERF_SAMPLE_CALLCHAIN } else { 0 },
             flags: EXCLUDE_CALLCHAIN_USER | if first { TASK } else { 0 },
-            sample_max_stack: if first { MOST_CALLS } else { 1 },
+            sample_max_stack: if first { MOST_CALLS } else { 0 },
             ..Attr::default()
         },
         ids,

@@ -203,10 +203,14 @@ pub(super) fn of_tracepoints(record: &[u8], layout: &Layout, calls: &mut Calls) 
     if bytes.u32(0)? != PERF_RECORD_SAMPLE {
         return of_any(record);
     }
-    // header 8, pid and tid 8, time 8, length of the call chain 8, its addresses, size of the raw data 4, raw data
+    // header 8, pid and tid 8, time 8, call chain if there is one (length 8, addresses), size of the raw data 4, raw data
     let time = bytes.u64(16)? as i64;
-    let chain_end = usize::try_from(bytes.u64(24)?).ok()?.checked_mul(8)?.checked_add(32)?;
-    let chain = record.get(32..chain_end)?.chunks_exact(8);
+    // Raw data begin with a tracepoint's id, which is not 0; the upper half of a length is.
+    let chain_end = match bytes.u32(28)? {
+        0 => usize::try_from(bytes.u64(24)?).ok()?.checked_mul(8)?.checked_add(32)?,
+        _ => 24,
+    };
+    let chain = record.get(chain_end.min(32)..chain_end)?.chunks_exact(8);
     let raw_start = chain_end.checked_add(4)?;
     let raw = Bytes(record.get(raw_start..raw_start.checked_add(bytes.u32(chain_end)? as usize)?)?);
     let id = u64::from(raw.u16(layout.common_type)?);
