@@ -1,6 +1,8 @@
 """Callbacks of unmodified rclpy nodes under `tacho record`, compared with the clock inside each callback, on every
 executor."""
 
+from collections import defaultdict
+
 import pyarrow.parquet as parquet
 import pytest
 from places import PROGRAMS
@@ -151,6 +153,40 @@ def test_a_coroutine_is_one_call_in_parts_and_goes_on_with_the_response(tacho, r
         c for c in summary["chains"] if c["path"] == ["/caller", "/ask request", "/server", "/ask response", "/caller"]
     )
     assert chain["instances"] == COUNT
+
+
+@pytest.mark.parametrize("release", ["kilted", "jazzy"])
+@pytest.mark.parametrize("groups", ["shared", "apart"])
+def test_a_callback_that_waits_for_its_group_on_several_threads_names_who_runs(tacho, request, groups, release):
+    python = request.getfixturevalue("ros_python" if release == "kilted" else "ros_python_jazzy")
+    done = tacho("record", "-o", "run", "--", python, PROGRAMS / "callback_groups.py", groups, COUNT // 3)
+    reloads = [tuple(map(int, line.split()[1:])) for line in done.stdout.splitlines() if line.startswith("reload ")]
+    path = ["/source", "/points", "/worker", "/plans", "/sink"]
+    (chain,) = (i for i, c in enumerate(table(tacho, "chains")) if c["path"] == path)
+    # Of each instance that is explained; the others have no causes.
+    waited_ns = defaultdict(int)
+    for cause in table(tacho, "causes"):
+        if cause["chain"] == chain and cause["instance"] is not None:
+            is_group = cause["kind"] == "group_busy" and " Worker.reload " in cause["by"]
+            waited_ns[cause["instance"]] += cause["duration_ns"] if is_group else 0
+    if groups == "apart":
+        assert waited_ns and not any(waited_ns.values())
+        return
+    error_ns = 1_000_000  # of the relation between the ticks and the clock
+    known = 0
+    executions, _ = executions_of(tacho, "Worker.reload")
+    for hop in table(tacho, "hops"):
+        if hop["instance"] not in waited_ns or hop["position"] != 1:
+            continue
+        arrival, start = hop["arrival_ns"], hop["start_ns"]
+        together = sum(max(0, min(end, start) - max(begin, arrival)) for begin, end in executions)
+        assert waited_ns[hop["instance"]] <= together + error_ns
+        # What arrived while it ran waited for its end at least.
+        for begin, end in reloads:
+            if begin <= arrival < end:
+                assert end - arrival - error_ns <= waited_ns[hop["instance"]], hop
+                known += 1
+    assert known, "no message arrived while it ran"
 
 
 def without(tacho, module, method):

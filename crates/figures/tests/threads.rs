@@ -124,6 +124,37 @@ fn without_events_of_groups_it_is_said_that_the_cause_is_not_known() {
     );
 }
 
+/// rclpy: thread 4 waits, and gives callbacks to threads 2 and 3, which do not.
+#[test]
+fn threads_of_a_pool_are_those_of_the_executor_that_waits() {
+    let pool = |nodes: FileBuilder, rclpy: bool| {
+        let nodes = if rclpy { nodes.process(2).rclpy_callbacks("") } else { nodes };
+        let taken = nodes
+            .waits(4, 10, 20)
+            .thread(2)
+            .runs(MAP_CALLBACK, 21, 22)
+            .thread(3)
+            .runs(MAP_CALLBACK, 31, 32)
+            .points()
+            .thread(3)
+            .runs(MAP_CALLBACK, 1_100, 1_300)
+            .waits(4, 1_095, 1_305)
+            .thread(2)
+            .at(1_310)
+            .start_taking(1)
+            .at(1_350)
+            .end_taking();
+        tables(&taken)
+    };
+    let busy = (CauseKind::GroupBusy, "/filter /map Listener::take", 170);
+    assert!(parts(&pool(nodes().grouped(), true)).contains(&busy));
+    assert!(!parts(&pool(nodes(), true)).iter().any(|(kind, ..)| *kind == CauseKind::GroupBusy));
+    assert!(!parts(&pool(nodes().grouped(), false)).contains(&busy), "not of rclpy: no pool");
+    // Two executors of several threads: which of them has which threads is not known.
+    let two = pool(nodes().grouped().waits(5, 40, 50), true);
+    assert!(!parts(&two).contains(&busy));
+}
+
 #[test]
 fn a_callback_in_a_group_of_its_own_was_not_woken() {
     let nodes = nodes()

@@ -266,7 +266,7 @@ enum tacho_kind {
   TACHO_NODE_REFUSED = 154, /* publisher_handle, sequence, code: the publish call of the previous node_publish failed, nothing was sent; code 1: the middleware gave only a text; text: reason */
 
   /* rclcpp, where tracetools has no event (native/recorder/rclcpp). */
-  TACHO_RCLCPP_CALLBACK_GROUP_ADD = 155, /* group, object, what, is_exclusive: added to that group; what: 1 subscription, 2 timer, 3 service, 4 waitable, 5 the client that this thread made last */
+  TACHO_RCLCPP_CALLBACK_GROUP_ADD = 155, /* group, object, what, is_exclusive: added to that group; what: 1 subscription, 2 timer, 3 service, 4 waitable, 5 the client that this thread made last; object: in rclpy, its callback */
   TACHO_RCLCPP_CLIENT_EXECUTE = 156,     /* nothing: the executor starts on a client: it takes a response and handles it, or handles what it took from an action client */
   TACHO_RCLCPP_EXECUTED = 157,           /* nothing: it is done with that client; in older recordings, also with any other waitable */
 

@@ -5,7 +5,7 @@ rclpy.init.
 A subscription, timer, service or guard condition keeps the function it was given as its attribute `callback`. Every
 executor calls it from there, including the events executor in C++ (Humble to Rolling). This file turns that attribute
 into a property, which wraps the callback so that its start and end are reported. Of the rest of rclpy, it replaces only
-what assigns timers to nodes and responses to callbacks, and what waits.
+what assigns timers to nodes, callbacks to groups and responses to callbacks, and what waits.
 
 `start`, `end`, `waiting`, `ready` and `put` are functions of the recorder (hook.c). If something fails here, rclpy
 stays as it was, and the failure is reported.
@@ -21,6 +21,7 @@ import types
 RCLCPP_SUBSCRIPTION_INIT, RCLCPP_SUBSCRIPTION_CALLBACK_ADDED = 26, 27
 RCLCPP_SERVICE_CALLBACK_ADDED = 32
 RCLCPP_TIMER_CALLBACK_ADDED, RCLCPP_TIMER_LINK_NODE, RCLCPP_CALLBACK_REGISTER = 40, 41, 42
+RCLCPP_CALLBACK_GROUP_ADD = 155
 RCLPY_CALLBACKS, RCLPY_COROUTINE, RCLPY_CLIENT_CALLBACK_ADDED, RCLPY_RESPONSE, RCLPY_ACTION_CALLBACK = (
     135,
     136,
@@ -303,6 +304,14 @@ def timer_created(timer, node, *_):
     put(RCLCPP_TIMER_LINK_NODE, None, timer.handle.pointer, node.handle.pointer)
 
 
+def joins_group(_, group, entity):
+    callback = getattr(entity, "callback", None)
+    what = next((number for kind, number in MEMBERS if isinstance(entity, kind)), None)
+    if what and hasattr(callback, "_tacho_callback"):
+        is_exclusive = isinstance(group, MutuallyExclusiveCallbackGroup)
+        put(RCLCPP_CALLBACK_GROUP_ADD, None, id(group), id(callback), what, int(is_exclusive))
+
+
 def request_sent(future, client, *_):
     future._tacho_client = client.handle.pointer
 
@@ -355,6 +364,7 @@ def waits(method):
 
 replaced = Replaced()
 try:
+    from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
     from rclpy.client import Client
     from rclpy.guard_condition import GuardCondition
     from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -364,6 +374,7 @@ try:
     from rclpy.task import Future
     from rclpy.timer import Timer
 
+    MEMBERS = ((Subscription, 1), (Timer, 2), (Service, 3))  # of a callback group, by their numbers in events.h
     for entity, of_entity in (
         (Subscription, of_subscription),
         (Timer, of_timer),
@@ -372,6 +383,7 @@ try:
     ):
         replaced.put(entity, "callback", keeps_callback(entity, of_entity))
     replaced.after(Node, "create_timer", timer_created)
+    replaced.after(CallbackGroup, "add_entity", joins_group)
     replaced.after(Client, "call_async", request_sent)
     replaced.after(Client, "get_pending_request", response_taken)
     replaced.put(Future, "add_done_callback", adds_done_callback(Future.add_done_callback))

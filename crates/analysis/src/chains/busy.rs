@@ -3,7 +3,8 @@
 //!
 //! Threads that ran callbacks of one executor are that executor's, where executors are told (CARET); else threads that
 //! ran the same callback are. A thread of it that ran none is told by its waits: threads of rclcpp's
-//! multi-threaded executor wait in turn, under one mutex, never at once (`MultiThreadedExecutor::run`).
+//! multi-threaded executor wait in turn, under one mutex, never at once (`MultiThreadedExecutor::run`). In rclpy's, one
+//! thread waits and gives callbacks to the threads of a pool, which never wait for work.
 
 use crate::observe::{Seen, StreamSeen};
 use std::collections::{BTreeSet, HashMap};
@@ -233,7 +234,7 @@ pub(crate) fn teams(seen: &Seen) -> Vec<Team> {
         let (one, other) = (first(&mut of, one), first(&mut of, other));
         of[one.max(other) as usize] = one.min(other);
     }
-    for (one, other) in told_together(seen) {
+    for (one, other) in told_together(seen).into_iter().chain(pools(seen)) {
         let (one, other) = (first(&mut of, one), first(&mut of, other));
         of[one.max(other) as usize] = one.min(other);
     }
@@ -284,6 +285,20 @@ fn told_together(seen: &Seen) -> BTreeSet<(u32, u32)> {
         }
     }
     together
+}
+
+/// Pairs of threads of the pool of rclpy's multi-threaded executor, where a process has one such executor.
+fn pools(seen: &Seen) -> Vec<(u32, u32)> {
+    let mut pairs = Vec::new();
+    for process in seen.rclpy.told() {
+        let own = || (0u32..).zip(&seen.streams).filter(|(_, stream)| stream.process == process);
+        let waiting = own().filter(|(_, s)| s.executions.is_empty() && !s.waits.is_empty());
+        let mut pool = own().filter(|(_, s)| !s.executions.is_empty() && s.waits.is_empty()).map(|(index, _)| index);
+        if let (1, Some(first)) = (waiting.count(), pool.next()) {
+            pairs.extend(pool.map(|other| (first, other)));
+        }
+    }
+    pairs
 }
 
 /// Whether two threads that lived at the same time never waited at once.

@@ -323,8 +323,8 @@ fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
     made
 }
 
-/// What its executions were blocked in for half of the time that they were blocked, or more: where scheduler events
-/// tell it.
+/// What its executions were blocked in for at least half of the time that they were blocked; only scheduler events
+/// show it.
 fn waits_in(late: &Late<'_>, blame: &Blame) -> Option<String> {
     let mut by_call: BTreeMap<Option<&str>, i64> = BTreeMap::new();
     let repeats: BTreeMap<usize, &Repeat<'_>> =

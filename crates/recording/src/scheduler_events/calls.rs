@@ -1,5 +1,6 @@
 //! What a thread waits in, by the kernel's call chain at its switch: a system call, a page fault, else the function
-//! that called the scheduler. The names are those of /proc/kallsyms.
+//! that called the scheduler, because a chain is short ([`MOST_CALLS`](crate::perf::MOST_CALLS)). The names are those
+//! of /proc/kallsyms.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,6 +10,9 @@ const SYSTEM_CALLS: [&str; 7] =
     ["__x64_sys_", "__ia32_sys_", "__arm64_sys_", "__riscv_sys_", "__se_sys_", "__do_sys_", "ksys_"];
 /// Functions that serve a page fault.
 const PAGE_FAULTS: [&str; 4] = ["exc_page_fault", "asm_exc_page_fault", "do_page_fault", "do_mem_abort"];
+/// Functions that wait on behalf of one system call, which is too far out in a short chain.
+const WAITS: [(&str, &str); 3] =
+    [("futex_wait", "futex"), ("__futex_wait", "futex"), ("do_nanosleep", "clock_nanosleep")];
 /// Functions of the scheduler, between a wait and its switch.
 const SCHEDULER: [&str; 5] = ["__schedule", "schedule", "io_schedule", "preempt_schedule", "__cond_resched"];
 /// Addresses from here on are marks in a chain (PERF_CONTEXT_KERNEL and its like).
@@ -77,7 +81,8 @@ impl Calls {
         if PAGE_FAULTS.contains(&name) {
             return Some(Function::Entry(self.call("page fault")?));
         }
-        match SYSTEM_CALLS.iter().find_map(|prefix| name.strip_prefix(prefix)) {
+        let wait = WAITS.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, system_call)| *system_call);
+        match wait.or_else(|| SYSTEM_CALLS.iter().find_map(|prefix| name.strip_prefix(prefix))) {
             Some(system_call) => Some(Function::Entry(self.call(system_call)?)),
             None => Some(Function::Other(self.call(name)?)),
         }
@@ -148,7 +153,8 @@ mod tests {
     fn a_wait_is_named_by_its_system_call_else_by_the_function_that_waits() {
         let mut calls = calls();
         let kernel = -128i64 as u64;
-        assert_eq!(name(&mut calls, &[kernel, 0x120, 0x220, 0x310, 0x540, 0x610]).as_deref(), Some("futex"));
+        assert_eq!(name(&mut calls, &[kernel, 0x120, 0x220, 0x540, 0x610]).as_deref(), Some("futex"));
+        assert_eq!(name(&mut calls, &[kernel, 0x120, 0x220, 0x310]).as_deref(), Some("futex"), "cut short");
         assert_eq!(name(&mut calls, &[kernel, 0x120, 0x220, 0x290, 0x710, 0x820]).as_deref(), Some("page fault"));
         assert_eq!(name(&mut calls, &[kernel, 0x120, 0x220, 0x290, 0x710]).as_deref(), Some("folio_wait_bit"));
         assert_eq!(name(&mut calls, &[kernel, 0x120, 0x220, 0x910, 0xa10]).as_deref(), Some("read"));

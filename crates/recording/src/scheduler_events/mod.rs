@@ -5,9 +5,9 @@
 //! (docs/event-file.md). It needs neither LTTng nor a daemon. There are two sources. The tracepoints
 //! `sched:sched_switch`, `sched_wakeup` and `sched_wakeup_new` have names and wake-ups; those of interrupts come with
 //! them (`irq:irq_handler_entry` ...). If we may not read them, the kernel's own context-switch records show which
-//! thread follows which. A switch of the tracepoints has the kernel's call chain, which shows what a
-//! thread waits in. tacho keeps only events of threads of the recorded processes, and of threads that run on a CPU
-//! for which one of those waits.
+//! thread follows which. A switch of the tracepoints has the end of the kernel's call chain, which shows what a thread
+//! waits in. tacho keeps only events of threads of the recorded processes, and of threads that run on a CPU for which
+//! one of those waits.
 
 mod calls;
 mod file;

@@ -203,7 +203,7 @@ pub(super) fn of_tracepoints(record: &[u8], layout: &Layout, calls: &mut Calls) 
     if bytes.u32(0)? != PERF_RECORD_SAMPLE {
         return of_any(record);
     }
-    // header 8, pid and tid 8, time 8, call chain if there is one (length 8, addresses), size of the raw data 4, raw data
+    // header 8, pid and tid 8, time 8, call chain if there is one (length 8, addresses), size of raw data 4, raw data
     let time = bytes.u64(16)? as i64;
     // Raw data begin with a tracepoint's id, which is not 0; the upper half of a length is.
     let chain_end = match bytes.u32(28)? {
