@@ -184,7 +184,10 @@ impl<'a> Tracer<'a> {
                 }
             };
             let (first, end) = (&trail.hops[trail.hops.len() - 1], &trail.hops[0]);
-            worst = worst.max(end.output_ns - first.start_ns);
+            // An input may be used again for as long as its node has no other: it was on its way until the first time.
+            if trail.origin.is_none() || trail.origin != descents.last().map(|(origin, _)| *origin) {
+                worst = worst.max(end.output_ns - first.start_ns);
+            }
             descents.extend(trail.origin.map(|origin| (origin, output.time)));
             if !self.seen.options.judges(first.start_ns) {
                 continue;

@@ -110,9 +110,9 @@ fn a_timer_that_runs_more_often_than_its_input_comes_uses_it_again() {
     );
 }
 
-#[test]
-fn what_kept_the_next_message_away_is_followed_up_the_path() {
-    let mut b = FileBuilder::new()
+/// The same with a filter between sensor and planner.
+fn filtered() -> FileBuilder {
+    FileBuilder::new()
         .node(SENSOR, "sensor")
         .publisher("/raw")
         .timer(1_000)
@@ -125,10 +125,41 @@ fn what_kept_the_next_message_away_is_followed_up_the_path() {
         .publisher("/plan")
         .timer(1_000)
         .node(CONTROL, "control")
-        .subscription("/plan");
-    let filter = |b: FileBuilder, at: i64, k: i64| {
-        b.process(FILTER).at(at).start_taking(k).at(at + 10).publish(k + 1).end_taking()
-    };
+        .subscription("/plan")
+}
+
+fn filter(b: FileBuilder, at: i64, k: i64) -> FileBuilder {
+    b.process(FILTER).at(at).start_taking(k).at(at + 10).publish(k + 1).end_taking()
+}
+
+#[test]
+fn what_came_after_a_filter_had_died_is_on_no_way_however_long_the_last_message_is_used() {
+    let mut b = filtered();
+    for k in 1..20 {
+        let stamp = 1_000 * k + 100;
+        b = sense(b, stamp);
+        if k < 8 {
+            b = keep(filter(b, stamp + 30, stamp), stamp + 50, stamp + 1);
+        } else if k == 8 {
+            b = b.process(FILTER).killed();
+        }
+        b = plan(b, 1_000 * k + 500);
+    }
+    let tables = tables(&b);
+    let longest = tables.instances.iter().map(|instance| instance.end_to_end_ns).max();
+    assert_eq!(longest, Some(12_440), "the input of 7100, used until 19540");
+    let ended: Vec<_> = tables.causes.iter().filter(|cause| cause.kind == CauseKind::Ended).collect();
+    // 8100 to 19100: an input takes 440 ns to its first output, and the run ends at 19540.
+    assert_eq!(tables.chains[0].lost, 11);
+    assert_eq!(
+        ended.iter().map(|cause| (cause.position, cause.by.as_str(), cause.count)).collect::<Vec<_>>(),
+        [(1, "/filter", 11)]
+    );
+}
+
+#[test]
+fn what_kept_the_next_message_away_is_followed_up_the_path() {
+    let mut b = filtered();
     for k in 1..20 {
         b = sense(b, 1_000 * k + 100);
         let stamp = 1_000 * k + 100;
