@@ -24,7 +24,8 @@ impl Paths {
         let silent = without_callbacks(&ways);
         let notes: Vec<Note> = silent.iter().map(|process| no_callbacks(&ways, *process)).collect();
         ways.notes.add(Place::NoCallbacks, notes);
-        paths.retain(|path| can_be_followed(&ways, path, &silent));
+        let unseen = unseen_ends(&ways);
+        paths.retain(|path| can_be_followed(&ways, path, &silent) && !ends_unseen(&ways, path, &unseen));
         Paths { ways, paths }
     }
 }
@@ -42,6 +43,26 @@ fn can_be_followed(ways: &Ways, path: &Path, silent: &[Row<Process>]) -> bool {
     // Between clocks that nothing relates no time is known, so no instance either.
     let related = || path.nodes.windows(2).all(|pair| ways.related(process(pair[0]), process(pair[1])));
     shown && linked && related()
+}
+
+/// Subscriptions that took messages, and none in a callback, of nodes that publish nothing: what these do with a message
+/// is not recorded (rclcpp has no event of an action client that handles feedback).
+fn unseen_ends(seen: &Ways) -> Column<Endpoint, bool> {
+    let mut publishes: Column<Node, bool> = Column::of(vec![false; seen.nodes.len()]);
+    for endpoint in seen.publications.iter().filter_map(|p| p.endpoint).filter(|e| *e != INTERNAL) {
+        publishes[seen.endpoints[endpoint].node] |= !seen.legs.is_leg(seen.endpoints[endpoint].topic);
+    }
+    let mut unseen: Column<Endpoint, bool> = Column::of(vec![false; seen.endpoints.len()]);
+    seen.takes.iter().for_each(|take| unseen[take.endpoint] = !publishes[seen.endpoints[take.endpoint].node]);
+    seen.takes.iter().filter(|take| take.execution.is_some()).for_each(|take| unseen[take.endpoint] = false);
+    unseen
+}
+
+/// Whether the last node of a path is such a one: its inputs would all count as lost.
+fn ends_unseen(ways: &Ways, path: &Path, unseen: &Column<Endpoint, bool>) -> bool {
+    let (Some(topic), Some(node)) = (path.topics.last(), path.nodes.last()) else { return false };
+    let own = || ways.by_topic[*topic].subscriptions.iter().filter(|s| ways.endpoints[**s].node == *node);
+    own().count() > 0 && own().all(|subscription| unseen[*subscription])
 }
 
 /// Processes that take or publish messages and never show a callback: rclpy has no callback events of its own.
