@@ -45,8 +45,8 @@ fn can_be_followed(ways: &Ways, path: &Path, silent: &[Row<Process>]) -> bool {
     shown && linked && related()
 }
 
-/// Subscriptions that took messages, and none in a callback, of nodes that publish nothing: what these do with a message
-/// is not recorded (rclcpp has no event of an action client that handles feedback).
+/// Subscriptions that took messages, and none in a callback, of nodes that publish nothing: what these do with one is
+/// not recorded (rclcpp has no event of an action client that handles feedback).
 fn unseen_ends(seen: &Ways) -> Column<Endpoint, bool> {
     let mut publishes: Column<Node, bool> = Column::of(vec![false; seen.nodes.len()]);
     for endpoint in seen.publications.iter().filter_map(|p| p.endpoint).filter(|e| *e != INTERNAL) {
