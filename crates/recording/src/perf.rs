@@ -98,23 +98,30 @@ fn parse_cpus(list: &str) -> Option<Vec<u32>> {
     Some(cpus)
 }
 
-/// Tracepoints by id, all of a CPU into one ring; forks and exits, too. Only the first has the kernel's call chain.
+/// Opens tracepoints by id, all of a CPU into one ring; forks and exits, too.
 pub(crate) fn open_tracepoints(cpus: &[u32], ids: &[u64]) -> io::Result<Vec<Ring>> {
-    open(
-        cpus,
-        |first| Attr {
-            kind: PERF_TYPE_TRACEPOINT,
-            sample_period: 1,
-            sample_type: PERF_SAMPLE_TID
-                | PERF_SAMPLE_TIME
-                | PERF_SAMPLE_RAW
-                | if first { PERF_SAMPLE_CALLCHAIN } else { 0 },
-            flags: EXCLUDE_CALLCHAIN_USER | if first { TASK } else { 0 },
-            sample_max_stack: if first { MOST_CALLS } else { 0 },
-            ..Attr::default()
-        },
-        ids,
-    )
+    open(cpus, tracepoint, ids)
+}
+
+/// Opens the same with the kernel's call chain in each record of the first.
+pub(crate) fn open_tracepoints_with_calls_of_first(cpus: &[u32], ids: &[u64]) -> io::Result<Vec<Ring>> {
+    let with_calls = |attr: Attr| Attr {
+        sample_type: attr.sample_type | PERF_SAMPLE_CALLCHAIN,
+        flags: attr.flags | EXCLUDE_CALLCHAIN_USER,
+        sample_max_stack: MOST_CALLS,
+        ..attr
+    };
+    open(cpus, |first| if first { with_calls(tracepoint(first)) } else { tracepoint(first) }, ids)
+}
+
+fn tracepoint(first: bool) -> Attr {
+    Attr {
+        kind: PERF_TYPE_TRACEPOINT,
+        sample_period: 1,
+        sample_type: PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW,
+        flags: if first { TASK } else { 0 },
+        ..Attr::default()
+    }
 }
 
 /// Opens the kernel's records of context switches, forks, exits and names.

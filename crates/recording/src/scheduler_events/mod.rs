@@ -121,7 +121,7 @@ fn open() -> Result<(Source, Vec<Ring>), String> {
     // namespace. Inside a container, they differ.
     let tracepoints = match in_first_pid_namespace() {
         true => sched_layout().and_then(|layout| {
-            let rings = perf::open_tracepoints(&cpus, &layout.ids())
+            let rings = perf::open_tracepoints_with_calls_of_first(&cpus, &layout.ids())
                 .map_err(|error| format!("tracepoints of the scheduler: {error}"))?;
             Ok((Source::Tracepoints(layout), rings))
         }),
