@@ -118,8 +118,9 @@ def test_with_scheduler_events_what_was_blocked_is_told_from_what_had_no_cpu(tac
         if causes:
             assert causes["blocked"] == hop["off_cpu_ns"] and "off_cpu" not in causes
             told += 1
-    assert told > 0
+    notes = {note["name"] for note in tacho.json("explain", "run")["notes"]}
+    assert told > 0 or "kernel-switches-missing" in notes, notes
     # Context switches, as in a container, have no call chain.
     if json.loads((tacho.directory / "run/run.json").read_text())["scheduler"]["source"] == "tracepoints":
         waits = [cause["by"] for cause in tables(tacho, "causes")[0] if cause["kind"] == "blocked"]
-        assert any(by.endswith("), in clock_nanosleep") for by in waits), waits
+        assert told == 0 or any(by.endswith("), in clock_nanosleep") for by in waits), waits

@@ -44,6 +44,8 @@ def test_a_blocked_callback_names_the_system_call_that_it_waits_in(tacho, ros_py
         # Python's own lock, for which the other threads make it wait, is a futex, too.
         assert by_call[call] >= 0.8 * sum(by_call.values()), (function, dict(by_call))
         assert by_call[call] <= sum(wall_ns) + len(wall_ns) * ERROR_NS
-    # Neither lasts less than it was asked to; a switch that the kernel left out may hide one or two.
-    for function in ("sleeps", "reads"):
-        assert blocked_ns[function][CALLS[function]] >= 0.9 * len(own[function]) * WAIT_NS, dict(blocked_ns[function])
+    # Neither lasts less than it was asked to, unless the kernel left out a switch, and says so.
+    notes = {note["name"] for note in tacho.json("explain", "run")["notes"]}
+    if "kernel-switches-missing" not in notes:
+        for function in ("sleeps", "reads"):
+            assert blocked_ns[function][CALLS[function]] >= len(own[function]) * (WAIT_NS - ERROR_NS), function
