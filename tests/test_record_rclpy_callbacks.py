@@ -163,7 +163,7 @@ def test_a_callback_that_waits_for_its_group_on_several_threads_names_who_runs(t
     reloads = [tuple(map(int, line.split()[1:])) for line in done.stdout.splitlines() if line.startswith("reload ")]
     path = ["/source", "/points", "/worker", "/plans", "/sink"]
     (chain,) = (i for i, c in enumerate(table(tacho, "chains")) if c["path"] == path)
-    # Of each instance that is explained; the others have no causes.
+    # Only instances that are explained have causes.
     waited_ns = defaultdict(int)
     for cause in table(tacho, "causes"):
         if cause["chain"] == chain and cause["instance"] is not None:

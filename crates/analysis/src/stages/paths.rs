@@ -52,10 +52,14 @@ fn unseen_ends(seen: &Ways) -> Column<Endpoint, bool> {
     for endpoint in seen.publications.iter().filter_map(|p| p.endpoint).filter(|e| *e != INTERNAL) {
         publishes[seen.endpoints[endpoint].node] |= !seen.legs.is_leg(seen.endpoints[endpoint].topic);
     }
-    let mut unseen: Column<Endpoint, bool> = Column::of(vec![false; seen.endpoints.len()]);
-    seen.takes.iter().for_each(|take| unseen[take.endpoint] = !publishes[seen.endpoints[take.endpoint].node]);
-    seen.takes.iter().filter(|take| take.execution.is_some()).for_each(|take| unseen[take.endpoint] = false);
-    unseen
+    let mut outside: Column<Endpoint, Option<bool>> = Column::of(vec![None; seen.endpoints.len()]);
+    for take in &seen.takes {
+        let all = &mut outside[take.endpoint];
+        *all = Some(all.unwrap_or(true) && take.execution.is_none());
+    }
+    let is_unseen =
+        |endpoint: Row<Endpoint>| outside[endpoint] == Some(true) && !publishes[seen.endpoints[endpoint].node];
+    Column::of(seen.endpoints.rows().map(is_unseen))
 }
 
 /// Whether the last node of a path is such a one: its inputs would all count as lost.

@@ -145,7 +145,7 @@ impl Key {
             (ExecutorBusy, Some(_)) if cause.by.ends_with(" threads)") => {
                 Key::Threads(cause.by.clone(), cause.position)
             }
-            // Whatever it waited in.
+            // One callback is one culprit, whatever it waited in.
             (Blocked, Some(execution)) => {
                 let tables = repeat.tables;
                 let callback = &tables.callbacks[tables.executions[execution].callback];
