@@ -11,6 +11,7 @@
 
 #include "behind.h"
 #include "callbacks.h"
+#include "functions.h"
 #include "rclcpp/executor.h"
 #include "rclpy/hook.h"
 #include "release.h"
@@ -30,6 +31,7 @@ static inline uint64_t half_gid(const uint8_t *gid, size_t half) {
 #define I(number) (uint64_t)(number)
 #define GID(gid) half_gid(gid, 0), half_gid(gid, 1)
 #define TEXTS(...) {__VA_ARGS__}
+#define FUNCTION(callback, symbol) function_of_callback(callback, symbol, (char[1024]){0}, 1024)
 
 static void behind_seek(void);
 

@@ -11,7 +11,7 @@
  *
  * The arguments are the names of the parameters.
  *
- * P(pointer) is one word, I(number) is one word, GID(bytes) two.
+ * P(pointer) is one word, I(number) is one word, GID(bytes) two. FUNCTION(callback, symbol) is a text (functions.h).
  */
 #ifndef TRACEPOINT_OF_SERVICE
 #define TRACEPOINT_OF_SERVICE TRACEPOINT
@@ -96,7 +96,7 @@ TRACEPOINT(rclcpp_timer_callback_added, TACHO_RCLCPP_TIMER_CALLBACK_ADDED,
 TRACEPOINT(rclcpp_timer_link_node, TACHO_RCLCPP_TIMER_LINK_NODE,
   (const void *timer_handle, const void *node_handle), (timer_handle, node_handle), P(timer_handle), P(node_handle))
 TRACEPOINT_TEXT(rclcpp_callback_register, TACHO_RCLCPP_CALLBACK_REGISTER,
-  (const void *callback, const char *symbol), (callback, symbol), TEXTS(symbol), P(callback))
+  (const void *callback, const char *symbol), (callback, symbol), TEXTS(FUNCTION(callback, symbol)), P(callback))
 
 /* Lifecycle */
 TRACEPOINT(rcl_lifecycle_state_machine_init, TACHO_RCL_LIFECYCLE_STATE_MACHINE_INIT,

@@ -2,7 +2,7 @@
 //!
 //! Client libraries register different things. rclpy: the recorder writes the qualified name and `file:line`. rclcpp
 //! and roscpp: a demangled function, or the demangled *type* of a function object, which names the function that a
-//! lambda is in, but of a bound method (`std::bind`, `boost::bind`) only its class.
+//! lambda is in, but of a bound method (`std::bind`, `boost::bind`) only its class: our recorder finds the method.
 
 /// A function, and where it is defined.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,6 +6,7 @@
 
 #include <typeinfo>
 
+#include "functions.h"
 #include "nodes.h"
 
 namespace {
@@ -33,6 +34,7 @@ bool hook_advertise_service(ros::ServiceManager *services, const ros::AdvertiseS
   ros::AdvertiseServiceOptions with_helper = options;
   with_helper.helper = helper;
   record_texts(TACHO_ROS1_SERVICE_INIT, options.service, options.datatype, helper.get(), node);
+  record_text(TACHO_RCLCPP_CALLBACK_REGISTER, name_of_function(*options.helper), helper.get());
   return original<decltype(hook_advertise_service)>(ROS1_advertise_service, services, with_helper);
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "functions.h"
 #include "nodes.h"
 #include "originals.h"
 #include "record.h"
@@ -57,6 +58,7 @@ bool hook_subscribe(ros::TopicManager *topics, const ros::SubscribeOptions &opti
   with_helper.helper = helper;
   record_texts(TACHO_ROS1_SUBSCRIPTION_INIT, options.topic, options.datatype, helper.get(), node,
                uint64_t{options.queue_size});
+  record_text(TACHO_RCLCPP_CALLBACK_REGISTER, name_of_function(*options.helper), helper.get());
   {
     std::lock_guard<std::mutex> lock(recorded_mutex);
     recorded.emplace(Key{options.topic, options.helper.get()}, helper);

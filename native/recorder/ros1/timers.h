@@ -8,14 +8,11 @@
 #include <ros/forwards.h>
 
 #include <boost/function.hpp>
-#include <typeinfo>
 
+#include "functions.h"
 #include "nodes.h"
 #include "originals.h"
 #include "record.h"
-
-// Returns a readable name of a function object: the symbol of a plain function, otherwise the name of its type.
-std::string name_of_function(const std::type_info &type, void *plain);
 
 // Stores which timer of which manager belongs to a callback, so that a change of the period finds the callback.
 void remember_timer(const void *manager, int32_t handle, const void *callback);
@@ -31,10 +28,8 @@ int32_t hook_timer_add(void *manager, const Period &period, const boost::functio
   const uint64_t node = node_of(queue);
   if (node == 0) return original<Add>(Hook, manager, period, callback, queue, tracked_object, oneshot);
   const void *handle = &callback;
-  const auto plain = callback.template target<void (*)(const Event &)>();
-  record_text(TACHO_ROS1_TIMER_INIT,
-              name_of_function(callback.target_type(), plain ? reinterpret_cast<void *>(*plain) : nullptr), handle,
-              node, static_cast<uint64_t>(period.toNSec()), uint64_t{oneshot});
+  record_text(TACHO_ROS1_TIMER_INIT, name_of_function(callback), handle, node, static_cast<uint64_t>(period.toNSec()),
+              uint64_t{oneshot});
   const boost::function<void(const Event &)> recorded = [handle, callback](const Event &event) {
     Execution execution(handle);
     callback(event);

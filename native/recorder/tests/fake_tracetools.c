@@ -42,6 +42,7 @@ static uint64_t half_gid(const uint8_t *gid, size_t half) {
 #define I(number) (uint64_t)(number)
 #define GID(gid) half_gid(gid, 0), half_gid(gid, 1)
 #define TEXTS(...) {__VA_ARGS__}
+#define FUNCTION(callback, symbol) symbol
 
 #define FAKE(name, parameters, arguments, ...)                                                                      \
   EXPORT void ros_trace_##name parameters;                                                                          \

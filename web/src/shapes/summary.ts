@@ -124,7 +124,7 @@ export interface CallbackFigures {
   cpu_us?: Distribution;
   /** Start to end, wall; of a coroutine the sum of its parts. */
   duration_us?: Distribution;
-  /** Its function: qualified, without arguments; of a bound method in C++ only its class is known. */
+  /** Its function: qualified, without arguments; of some bound methods in C++ only the class is known. */
   function?: string;
   /** subscription, timer, service, unknown. */
   kind: string;

@@ -25,7 +25,7 @@ pub struct CallbackFigures {
     /// What it was registered as, word for word.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub symbol: Option<String>,
-    /// Its function: qualified, without arguments; of a bound method in C++ only its class is known.
+    /// Its function: qualified, without arguments; of some bound methods in C++ only the class is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub function: Option<String>,
     /// Where that is defined, `file:line`; absent where it is not recorded (C++).
