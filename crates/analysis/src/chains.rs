@@ -172,6 +172,7 @@ impl<'a> Tracer<'a> {
         let keeps_all = path.named || !full;
         let mut followed: Rows<Output> = Rows::new();
         let mut worst = 0;
+        let sources_end_ns = self.seen.options.sources_end_ns.unwrap_or(i64::MAX);
         let mut descents: Rows<(Row<PublicationSeen>, i64)> = Rows::new();
         let mut passed = Passed::default();
         for output in far_apart(outputs.iter()) {
@@ -185,8 +186,13 @@ impl<'a> Tracer<'a> {
             };
             let (first, end) = (&trail.hops[trail.hops.len() - 1], &trail.hops[0]);
             // An input may be used again for as long as its node has no other: it was on its way until the first time.
-            if trail.origin.is_none() || trail.origin != descents.last().map(|(origin, _)| *origin) {
+            let is_again = trail.origin.is_some() && trail.origin == descents.last().map(|(origin, _)| *origin);
+            if !is_again {
                 worst = worst.max(end.output_ns - first.start_ns);
+            }
+            // A node that goes on without its sources uses their last message again and again.
+            if is_again && end.output_ns >= sources_end_ns {
+                continue;
             }
             descents.extend(trail.origin.map(|origin| (origin, output.time)));
             if !self.seen.options.judges(first.start_ns) {

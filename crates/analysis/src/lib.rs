@@ -7,6 +7,7 @@ mod link;
 mod notes;
 mod observe;
 mod runs;
+mod saves;
 mod stages;
 mod window;
 
@@ -32,6 +33,8 @@ pub struct Options {
     pub measured_from_ns: Option<i64>,
     /// End of the measured window; `None`: to the last event.
     pub measured_to_ns: Option<i64>,
+    /// From when on sources send no more though other nodes run: the end of a workload's duration.
+    pub sources_end_ns: Option<i64>,
     /// CLOCK_REALTIME minus CLOCK_MONOTONIC; links the source timestamps of tracetools before Jazzy.
     pub realtime_offset_ns: Option<i64>,
     /// Greatest error of an event's time.

@@ -1,6 +1,7 @@
 //! Run directories in, tables out.
 
 use crate::link::clocks::Clocks;
+use crate::saves;
 use crate::window::Begin;
 use crate::{Analysis, Options, Window, WindowError};
 use std::cmp::Reverse;
@@ -77,8 +78,24 @@ pub fn analyse_with(
     analyse_window(run, workload, stated, None, progress)
 }
 
-/// The same of a window of it. Messages are linked, and outputs tied to inputs, over the whole run.
+/// The same of a window of it. Messages are linked, and outputs tied to inputs, over the whole run. A save of a ring
+/// has a note if its ties are not those of the save before it, which is analysed for that.
 pub fn analyse_window(
+    run: &RunDirectory,
+    workload: Option<&Workload>,
+    stated: &Links,
+    window: Option<&Window>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Analysed, Error> {
+    let mut analysed = analyse_alone(run, workload, stated, window, progress)?;
+    if let Some(before) = saves::before(run.path()) {
+        let tables = analyse_alone(&before, workload, stated, None, progress).map(|before| before.tables);
+        analysed.tables.notes.extend(saves::changed_ties(&analysed.tables, &before, tables));
+    }
+    Ok(analysed)
+}
+
+fn analyse_alone(
     run: &RunDirectory,
     workload: Option<&Workload>,
     stated: &Links,
@@ -105,6 +122,7 @@ pub fn analyse_window(
             .and_then(|i| i.measured_from_ns)
             .max(kept_from_ns.map(|from| from + LINKED_BEFORE_NS)),
         measured_to_ns: info.as_ref().and_then(|i| i.measured_to_ns),
+        sources_end_ns: info.as_ref().filter(|_| workload.is_some()).and_then(|i| i.measured_to_ns),
         realtime_offset_ns: (!reader.processes().is_empty())
             .then(|| reader.clock(ProcessIndex(0)).realtime_offset_ns()),
         clock_error_ns,

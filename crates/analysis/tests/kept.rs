@@ -188,3 +188,47 @@ fn what_kept_the_next_message_away_is_followed_up_the_path() {
     );
     assert!(parts(&tables, 12_540).iter().all(|part| part.1 != WakeUp));
 }
+
+#[test]
+fn messages_that_were_overwritten_while_a_callback_could_not_run_were_sent() {
+    let mut b = filtered();
+    for k in 1..20 {
+        b = sense(b, 1_000 * k + 100);
+        let stamp = 1_000 * k + 100;
+        match k {
+            // Its executor is busy when the message comes, and then takes the newest one alone.
+            12 => b = plan(b.process(FILTER).at(12_050).callback_start(CALLBACK + OTHER, false), 12_500),
+            13 => b = plan(b, 13_500),
+            14 => b = plan(b.process(FILTER).at(14_800).end_taking_from(OTHER), 14_500),
+            _ => b = plan(keep(filter(b, stamp + 30, stamp), stamp + 50, stamp + 1), 1_000 * k + 500),
+        }
+    }
+    let tables = tables(&b);
+    let of_filter = parts(&tables, 14_540).into_iter().filter(|part| matches!(part.1, ExecutorBusy | NoNewer));
+    assert_eq!(
+        of_filter.collect::<Vec<_>>(),
+        [(1, ExecutorBusy, "/filter /map Listener::take", 2_390), (1, NoNewer, "/raw", 600)],
+        "one was sent at 12110, and the planner ran at 14500"
+    );
+}
+
+#[test]
+fn what_a_node_makes_of_its_last_message_when_the_sources_have_ended_counts_once() {
+    let workload = "nodes:\n  sensor: {publishes: {/points: {rate: 1 Hz}}}\n  planner: {on: timer 1 Hz, subscribes: \
+                    [/points], publishes: [/plan]}\n  control: {subscribes: [/plan]}\n";
+    let workload = tacho_workload::kept(workload, "workload.yaml").unwrap_or_else(|e| panic!("{e}"));
+    let run = |duration_ns: i64| {
+        let mut b = system(1_000).info(|info| info.measured_to_ns = Some(duration_ns));
+        for k in 1..14 {
+            if k < 10 {
+                b = keep(sense(b, 1_000 * k + 100), 1_000 * k + 200, 1_000 * k + 100);
+            }
+            b = plan(b, 1_000 * k + 500);
+        }
+        let tables = tables_of(&b, Some(&workload));
+        tables.instances.iter().map(|instance| instance.end_ns).collect::<Vec<_>>()
+    };
+    assert_eq!(run(10_000).last(), Some(&9_540), "the sensor ended, and the planner ran four times more");
+    assert_eq!(run(9_500).last(), Some(&9_540), "the first output of the last message");
+    assert_eq!(run(15_000).last(), Some(&13_540), "a sensor that stops before the end is a fault");
+}

@@ -113,6 +113,20 @@ pub enum LinkRule {
     Unrelated,
 }
 
+impl LinkRule {
+    /// As a reader reads it.
+    pub fn word(self) -> &'static str {
+        match self {
+            LinkRule::HeaderStamp => "header stamp",
+            LinkRule::SameCallback => "same callback",
+            LinkRule::Latest => "latest",
+            LinkRule::LatestOnce => "latest once",
+            LinkRule::Match => "message filter",
+            LinkRule::Unrelated => "unrelated",
+        }
+    }
+}
+
 /// What says so, strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]

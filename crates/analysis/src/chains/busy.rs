@@ -2,7 +2,7 @@
 //! group.
 //!
 //! Threads that ran callbacks of one executor are that executor's, where executors are told (CARET); else threads that
-//! ran the same callback are. A thread of it that ran none is told by its waits: threads of rclcpp's
+//! ran the same callback are, as in roscpp. A thread of it that ran none is told by its waits: threads of rclcpp's
 //! multi-threaded executor wait in turn, under one mutex, never at once (`MultiThreadedExecutor::run`). In rclpy's, one
 //! thread waits and gives callbacks to the threads of a pool, which never wait for work.
 
@@ -138,7 +138,9 @@ impl Busy {
     /// Whether a thread of the same executor may have been free while a callback waited for its group, of which nothing
     /// is known.
     pub fn may_wait_for_group(&self, seen: &Seen, stream: u32, callback: Row<Callback>) -> bool {
-        self.team_of(stream).is_some() && !seen.groups.are_told(seen.callbacks[callback].process)
+        let process = seen.callbacks[callback].process;
+        let has_groups = !seen.roscpp.processes.contains(&process);
+        self.team_of(stream).is_some() && has_groups && !seen.groups.are_told(process)
     }
 
     /// Time inside the executor's waits between two instants; of an executor of several threads that in which a
@@ -234,7 +236,7 @@ pub(crate) fn teams(seen: &Seen) -> Vec<Team> {
         let (one, other) = (first(&mut of, one), first(&mut of, other));
         of[one.max(other) as usize] = one.min(other);
     }
-    for (one, other) in told_together(seen).into_iter().chain(pools(seen)) {
+    for (one, other) in told_together(seen).into_iter().chain(pools(seen)).chain(same_queue(seen)) {
         let (one, other) = (first(&mut of, one), first(&mut of, other));
         of[one.max(other) as usize] = one.min(other);
     }
@@ -299,6 +301,20 @@ fn pools(seen: &Seen) -> Vec<(u32, u32)> {
         }
     }
     pairs
+}
+
+/// Pairs of threads that ran the same callback of roscpp: both serve its callback queue (ros::MultiThreadedSpinner).
+fn same_queue(seen: &Seen) -> BTreeSet<(u32, u32)> {
+    let (mut ran, mut together) = (HashMap::new(), BTreeSet::new());
+    for (index, stream) in (0u32..).zip(&seen.streams).filter(|(_, s)| seen.roscpp.processes.contains(&s.process)) {
+        for execution in far_apart(stream.executions.iter()) {
+            let other = ran.insert(seen.executions[*execution].callback, index).unwrap_or(index);
+            if other != index {
+                together.insert((other, index));
+            }
+        }
+    }
+    together
 }
 
 /// Whether two threads that lived at the same time never waited at once.

@@ -1,7 +1,7 @@
 //! Fifth stage: the paths of nodes and topics whose instances can be followed.
 
 use super::Ways;
-use crate::graph::{self, Path};
+use crate::graph::{self, End, Path};
 use crate::notes::Place;
 use crate::observe::Seen;
 use crate::observe::{PublicationSeen, INTERNAL};
@@ -24,8 +24,8 @@ impl Paths {
         let silent = without_callbacks(&ways);
         let notes: Vec<Note> = silent.iter().map(|process| no_callbacks(&ways, *process)).collect();
         ways.notes.add(Place::NoCallbacks, notes);
-        let unseen = unseen_ends(&ways);
-        paths.retain(|path| can_be_followed(&ways, path, &silent) && !ends_unseen(&ways, path, &unseen));
+        let unseen = Unseen::of(&ways);
+        paths.retain(|path| can_be_followed(&ways, path, &silent) && !unseen.is_end_of(&ways, path));
         Paths { ways, paths }
     }
 }
@@ -45,28 +45,37 @@ fn can_be_followed(ways: &Ways, path: &Path, silent: &[Row<Process>]) -> bool {
     shown && linked && related()
 }
 
-/// Subscriptions that took messages, and none in a callback, of nodes that publish nothing: what these do with one is
-/// not recorded (rclcpp has no event of an action client that handles feedback).
-fn unseen_ends(seen: &Ways) -> Column<Endpoint, bool> {
-    let mut publishes: Column<Node, bool> = Column::of(vec![false; seen.nodes.len()]);
-    for endpoint in seen.publications.iter().filter_map(|p| p.endpoint).filter(|e| *e != INTERNAL) {
-        publishes[seen.endpoints[endpoint].node] |= !seen.legs.is_leg(seen.endpoints[endpoint].topic);
-    }
-    let mut outside: Column<Endpoint, Option<bool>> = Column::of(vec![None; seen.endpoints.len()]);
-    for take in &seen.takes {
-        let all = &mut outside[take.endpoint];
-        *all = Some(all.unwrap_or(true) && take.execution.is_none());
-    }
-    let is_unseen =
-        |endpoint: Row<Endpoint>| outside[endpoint] == Some(true) && !publishes[seen.endpoints[endpoint].node];
-    Column::of(seen.endpoints.rows().map(is_unseen))
+/// What is not recorded of a node's inputs (rclcpp has no event of an action client that handles feedback).
+struct Unseen {
+    /// Subscriptions that took messages, and none in a callback.
+    takes: Column<Endpoint, bool>,
+    /// Nodes that published anything but answers.
+    publishes: Column<Node, bool>,
 }
 
-/// Whether the last node of a path is such a one: its inputs would all count as lost.
-fn ends_unseen(ways: &Ways, path: &Path, unseen: &Column<Endpoint, bool>) -> bool {
-    let (Some(topic), Some(node)) = (path.topics.last(), path.nodes.last()) else { return false };
-    let own = || ways.by_topic[*topic].subscriptions.iter().filter(|s| ways.endpoints[**s].node == *node);
-    own().count() > 0 && own().all(|subscription| unseen[*subscription])
+impl Unseen {
+    fn of(seen: &Ways) -> Unseen {
+        let mut publishes: Column<Node, bool> = Column::of(vec![false; seen.nodes.len()]);
+        for endpoint in seen.publications.iter().filter_map(|p| p.endpoint).filter(|e| *e != INTERNAL) {
+            publishes[seen.endpoints[endpoint].node] |= !seen.legs.is_leg(seen.endpoints[endpoint].topic);
+        }
+        let mut outside: Column<Endpoint, Option<bool>> = Column::of(vec![None; seen.endpoints.len()]);
+        for take in &seen.takes {
+            let all = &mut outside[take.endpoint];
+            *all = Some(all.unwrap_or(true) && take.execution.is_none());
+        }
+        Unseen { takes: Column::of(seen.endpoints.rows().map(|row| outside[row] == Some(true))), publishes }
+    }
+
+    /// Whether a path ends with such an input: all of them would count as lost. A node that publishes may go on with
+    /// it, unless the path ends with the callback that took it.
+    fn is_end_of(&self, ways: &Ways, path: &Path) -> bool {
+        let (Some(topic), Some(node)) = (path.topics.last(), path.nodes.last()) else { return false };
+        let mut own =
+            ways.by_topic[*topic].subscriptions.iter().filter(|s| ways.endpoints[**s].node == *node).peekable();
+        let goes_on = path.output.is_some() || (path.end == End::Output && self.publishes[*node]);
+        !goes_on && own.peek().is_some() && own.all(|subscription| self.takes[*subscription])
+    }
 }
 
 /// Processes that take or publish messages and never show a callback: rclpy has no callback events of its own.

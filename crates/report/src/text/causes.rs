@@ -4,7 +4,6 @@ use super::table::{Column, Table};
 use super::{number, Terminal, ABSENT};
 use tacho_events::wall::to_the_microsecond;
 use tacho_tables::summary::{ChainFigures, LateInstance, LatePart};
-use tacho_tables::LinkRule;
 
 /// Instances of which every part is told, also if all are; the others get a line.
 const IN_FULL: usize = 1;
@@ -30,7 +29,7 @@ impl Terminal {
                 link.node.clone(),
                 link.input.clone(),
                 link.output.clone().unwrap_or_else(|| ABSENT.into()),
-                rule(link.rule).into(),
+                link.rule.word().into(),
                 format!("{}{}", link.evidence.word(), if link.guess { ", a guess" } else { "" }),
                 number(Some(link.confidence), 2),
             ]);
@@ -155,15 +154,4 @@ fn when(instance: &LateInstance) -> String {
     let repeat = instance.repeat.map_or(String::new(), |repeat| format!(" of repeat {repeat}"));
     let realtime = instance.start_realtime_ns.map_or(String::new(), |ns| format!(" ({})", to_the_microsecond(ns)));
     format!(" at {:.6} s{realtime}{repeat}", instance.start_ns as f64 / 1e9)
-}
-
-fn rule(rule: LinkRule) -> &'static str {
-    match rule {
-        LinkRule::HeaderStamp => "header stamp",
-        LinkRule::SameCallback => "same callback",
-        LinkRule::Latest => "latest",
-        LinkRule::LatestOnce => "latest once",
-        LinkRule::Match => "message filter",
-        LinkRule::Unrelated => "unrelated",
-    }
 }

@@ -3,7 +3,7 @@
 
 use super::{by_busy, Explainer, Who};
 use crate::chains::follow::Wait;
-use crate::observe::PublicationSeen;
+use crate::observe::{PublicationSeen, Topic};
 use tacho_tables::row::Row;
 use tacho_tables::{CauseKind, Execution, Hop};
 
@@ -137,10 +137,15 @@ impl Explainer<'_> {
 
     /// The message after the input, of the same publisher.
     fn next(&self, wait: &Wait, position: usize) -> Option<Row<PublicationSeen>> {
+        self.after(wait.input, self.made_of.path.topics[position - 1])
+    }
+
+    /// The message after another on its topic, of the same publisher.
+    fn after(&self, publication: Row<PublicationSeen>, topic: Row<Topic>) -> Option<Row<PublicationSeen>> {
         let seen = self.tracer.seen;
-        let endpoint = seen.publications[wait.input].endpoint;
-        let of_topic = &seen.by_topic[self.made_of.path.topics[position - 1]].publications;
-        let later = &of_topic[of_topic.partition_point(|p| *p <= wait.input)..];
+        let endpoint = seen.publications[publication].endpoint;
+        let of_topic = &seen.by_topic[topic].publications;
+        let later = &of_topic[of_topic.partition_point(|p| *p <= publication)..];
         later.iter().copied().find(|p| seen.publications[*p].endpoint == endpoint)
     }
 
@@ -163,8 +168,11 @@ impl Explainer<'_> {
             if let Some(due) = self.ticks.due(seen, by) {
                 pieces.until(due.min(began), position, CauseKind::NoNewer, Who::Topic(topic), None);
                 self.late(pieces, position - 1, by, began);
-            } else if let Some(input) = self.input_of(by, position - 1) {
-                self.not_sent(pieces, position - 1, Some(input), began);
+            } else if let Some((first, input)) = self.inputs_of(by, position - 1) {
+                self.not_sent(pieces, position - 1, Some(first), began);
+                if first != input {
+                    self.overwritten(pieces, position - 1, by, seen.publications[input].time.min(began));
+                }
                 self.late(pieces, position - 1, by, began);
             }
             pieces.until(began, position, CauseKind::NoNewer, Who::Topic(topic), None);
@@ -173,13 +181,39 @@ impl Explainer<'_> {
         pieces.until(until, position, CauseKind::NoNewer, Who::Topic(topic), None);
     }
 
-    /// What an execution of a node of the path took on the path's topic into that node.
-    fn input_of(&self, execution: Row<Execution>, position: usize) -> Option<Row<PublicationSeen>> {
+    /// What an execution of a node of the path took on the path's topic into that node, behind the first message since
+    /// what the node took before: if they differ, those in between were not taken.
+    fn inputs_of(
+        &self,
+        execution: Row<Execution>,
+        position: usize,
+    ) -> Option<(Row<PublicationSeen>, Row<PublicationSeen>)> {
         let (seen, path) = (self.tracer.seen, &self.made_of.path);
-        let topic = path.topics[position.checked_sub(1)?];
-        let take = self.tracer.usage.taken_in(seen, execution, path.nodes[position], topic, i64::MAX)?;
+        let (topic, node) = (path.topics[position.checked_sub(1)?], path.nodes[position]);
+        let take = self.tracer.usage.taken_in(seen, execution, node, topic, i64::MAX)?;
         let input = seen.takes[take].publication?;
-        (seen.publications[input].time <= seen.executions[execution].start_ns).then_some(input)
+        let takes = self.tracer.usage.takes(node, topic);
+        let before = takes[..takes.partition_point(|other| *other < take)].iter().rev();
+        let endpoint = seen.publications[input].endpoint;
+        let mut before = before.filter_map(|take| seen.takes[*take].publication);
+        let before = before.find(|publication| seen.publications[*publication].endpoint == endpoint);
+        let first = before.and_then(|before| self.after(before, topic)).filter(|first| *first < input);
+        let in_time = seen.publications[input].time <= seen.executions[execution].start_ns;
+        in_time.then_some((first.unwrap_or(input), input))
+    }
+
+    /// The time until the message came that an execution took, while those before it were lost: its callback could not
+    /// run, or another reason kept them from it.
+    fn overwritten(&self, pieces: &mut Pieces, position: usize, by: Row<Execution>, until: i64) {
+        let seen = self.tracer.seen;
+        let (stream, callback) = (seen.stream_of(by), seen.executions[by].callback);
+        let topic = Who::Topic(self.made_of.path.topics[position - 1]);
+        for held in self.tracer.busy.held(seen, stream, Some(callback), pieces.until, until) {
+            pieces.until(held.from, position, CauseKind::NoNewer, topic.clone(), None);
+            let (kind, who, by) = by_busy(seen, held.by);
+            pieces.until(held.to, position, kind, who, Some(by));
+        }
+        pieces.until(until, position, CauseKind::NoNewer, topic, None);
     }
 
     /// Median time between two messages of a publisher around one of them.
