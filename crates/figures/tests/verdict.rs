@@ -4,6 +4,7 @@
 mod scene;
 
 use scene::*;
+use tacho_events::run::{Load, RunInfo};
 use tacho_events::testing::FileBuilder;
 use tacho_figures::{summarise, Repeat};
 use tacho_tables::summary::{Culprit, Verdict};
@@ -25,11 +26,13 @@ struct System {
     control: fn(i64) -> i64,
     /// Of that its CPU time, as the CPU-time clock says; absent where it is not recorded.
     control_cpu_ns: Option<i64>,
+    /// How much longer than usual a plan is on its way to the control, by its number.
+    on_the_way: fn(i64) -> i64,
 }
 
 impl System {
     fn healthy() -> System {
-        System { loads: Vec::new(), control: |k| MS + 100 * US * (k % 3), control_cpu_ns: None }
+        System { loads: Vec::new(), control: |k| MS + 100 * US * (k % 3), control_cpu_ns: None, on_the_way: |_| 0 }
     }
 
     fn build(&self) -> FileBuilder {
@@ -61,7 +64,7 @@ impl System {
                 at,
                 Box::new(move |b| b.process(PLANNER).at(at).start_timer().at(at + MS).publish(stamp).end_timer()),
             ));
-            let taken = at + MS + 300 * US;
+            let taken = at + MS + 300 * US + (self.on_the_way)(k);
             events.push((
                 taken,
                 Box::new(move |b| {
@@ -98,8 +101,16 @@ impl System {
     }
 
     fn verdict(&self, links: &str) -> Verdict {
+        self.verdict_beside(0.0, links)
+    }
+
+    /// Beside other processes that use so many CPUs.
+    fn verdict_beside(&self, others_cpus: f64, links: &str) -> Verdict {
         let tables = scene::tables_with(&self.build(), links);
-        let repeat = [Repeat { tables: &tables, options: Default::default(), info: None }];
+        let over_s = 12.0;
+        let load = Load { over_s, others_cpu_s: Some(over_s * others_cpus), ..Load::default() };
+        let info = RunInfo { load: Some(load), ..RunInfo::default() };
+        let repeat = [Repeat { tables: &tables, options: Default::default(), info: Some(&info) }];
         summarise(&repeat, None).verdict.expect("a run with chains")
     }
 }
@@ -199,6 +210,22 @@ fn a_deadline_says_what_is_late_and_one_that_is_kept_accuses_nobody() {
     assert!(missed.text.contains("misses its deadline of 10 ms in 98 of 98 outputs"), "{}", missed.text);
     let first = &missed.culprits[0];
     assert_eq!((first.kind, first.node.as_deref()), (Some(CauseKind::NotDue), Some("/planner")));
+}
+
+#[test]
+fn transport_that_may_have_waited_for_a_cpu_is_accused_on_a_quiet_machine_alone() {
+    // Four plans come 50 ms late, 200 ms in all; four others are computed on for 75 ms longer, 300 ms in all.
+    let system = System {
+        on_the_way: |k| if k % 20 == 10 { 50 * MS } else { 0 },
+        control: |k| if k % 20 == 15 { 76 * MS } else { MS + 100 * US * (k % 3) },
+        ..System::healthy()
+    };
+    let accused = |others_cpus: f64| -> Vec<Option<CauseKind>> {
+        let verdict = system.verdict_beside(others_cpus, "{}");
+        verdict.culprits.iter().map(|culprit| culprit.kind).collect()
+    };
+    assert_eq!(accused(0.1), [Some(CauseKind::Computation), Some(CauseKind::Transport)]);
+    assert_eq!(accused(1.5), [Some(CauseKind::Computation)]);
 }
 
 /// A planner whose thread runs `others` more callbacks of `took` each, in turn and without a pause, between messages.

@@ -1,31 +1,41 @@
 //! What to try, in one sentence, for recorded systems on rclcpp, rclpy and ROS 1.
 
+use super::blame::Late;
 use super::callback::Named;
 use tacho_tables::CauseKind;
 
 /// Part of the wall time that is CPU time from which on a callback computes.
 const COMPUTES: f64 = 0.5;
 
-/// What a callback took of the clock and of its CPU, and whether ROS 1 runs it.
+/// What a callback took of the clock and of its CPU.
 pub(super) struct Took {
     pub wall_ms: f64,
     pub cpu_ms: Option<f64>,
-    pub is_ros1: bool,
     /// The system call that it was blocked in, where that is known.
     pub waits_in: Option<String>,
+    /// What waited for it were its own messages.
+    pub is_own_queue: bool,
 }
 
 /// Against a callback that delays others, or itself.
-pub(super) fn of_callback(kind: CauseKind, named: &Named, name: &str, took: &Took) -> String {
+pub(super) fn of_callback(late: &Late<'_>, kind: CauseKind, (named, name): (&Named, &str), took: &Took) -> String {
     let who = named.in_short(name);
-    let Took { wall_ms, cpu_ms, is_ros1, ref waits_in } = *took;
+    let Took { wall_ms, cpu_ms, is_own_queue, ref waits_in } = *took;
     let waits_for = waits_in.as_deref().unwrap_or("a lock, a service, the disk, a sleep");
     let computes = cpu_ms.is_some_and(|cpu| cpu >= COMPUTES * wall_ms);
+    let is_off_cpu = kind == CauseKind::OffCpu || cpu_ms.is_some_and(|cpu| cpu < COMPUTES * wall_ms);
     match kind {
+        CauseKind::ExecutorBusy | CauseKind::GroupBusy if is_own_queue => match &late.others {
+            Some(others) if is_off_cpu => or_kept_from_its_cpu(who, others),
+            _ => format!(
+                "Make {who} do less a call, have it take the newest message alone (a depth of 1), or publish its \
+                 input less often."
+            ),
+        },
         CauseKind::ExecutorBusy | CauseKind::GroupBusy if computes && named.is_python() => {
             format!("Move {who} to a process of its own: threads of one Python process compute in turn.")
         }
-        CauseKind::ExecutorBusy if is_ros1 => {
+        CauseKind::ExecutorBusy if late.is_ros1 => {
             format!("Give {who} a callback queue and spinner of its own, or a process of its own.")
         }
         CauseKind::ExecutorBusy => {
@@ -35,10 +45,13 @@ pub(super) fn of_callback(kind: CauseKind, named: &Named, name: &str, took: &Too
         CauseKind::Blocked => {
             format!("Move what {who} waits for ({waits_for}) out of it.")
         }
-        _ if cpu_ms.is_some_and(|cpu| cpu < COMPUTES * wall_ms) => format!(
-            "Move what {who} waits for (a lock, a service, the disk, a sleep) out of it; tacho record --scheduler on \
-             says whether it slept or was kept from its CPU."
-        ),
+        _ if is_off_cpu => match &late.others {
+            Some(others) => or_kept_from_its_cpu(who, others),
+            None => format!(
+                "Move what {who} waits for (a lock, a service, the disk, a sleep) out of it; tacho record --scheduler \
+                 on says whether it slept or was kept from its CPU."
+            ),
+        },
         _ => format!("Make {who} do less a call, or move the seldom part of its work to a callback of its own."),
     }
 }
@@ -49,7 +62,7 @@ pub(super) fn more_threads(node: &str) -> String {
 }
 
 /// Against what is no callback's.
-pub(super) fn of_kind(kind: CauseKind, by: &str, node: &str) -> String {
+pub(super) fn of_kind(late: &Late<'_>, kind: CauseKind, by: &str, node: &str) -> String {
     match kind {
         CauseKind::Preemption | CauseKind::Interrupt => {
             format!("Keep {by} off the CPU of {node} (taskset), or give {node} a real-time priority (chrt).")
@@ -59,10 +72,13 @@ pub(super) fn of_kind(kind: CauseKind, by: &str, node: &str) -> String {
              memory, or nodes composed in one process."
                 .into()
         }
-        CauseKind::WakeUp | CauseKind::TickLate => format!(
-            "See what the executor of {node} does between callbacks (spin() in place of polling), and how busy the \
-             machine is (tacho record --scheduler on)."
-        ),
+        CauseKind::WakeUp | CauseKind::TickLate => {
+            let others = late.others.as_ref().map_or(String::new(), |others| format!("; {others}"));
+            format!(
+                "See what the executor of {node} does between callbacks (spin() in place of polling), and how busy \
+                 the machine is (tacho record --scheduler on){others}."
+            )
+        }
         CauseKind::UsedAgain => format!("Run {node} when a message comes, or its timer no faster than {by} comes."),
         CauseKind::NoNewer => format!("See why {by} comes late: the callbacks of its publisher stand below."),
         CauseKind::NotDue | CauseKind::Kept => {
@@ -70,4 +86,9 @@ pub(super) fn of_kind(kind: CauseKind, by: &str, node: &str) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// Against what may be the work of others on the machine.
+fn or_kept_from_its_cpu(who: &str, others: &str) -> String {
+    format!("See with tacho record --scheduler on whether {who} slept or was kept from its CPU: {others}.")
 }

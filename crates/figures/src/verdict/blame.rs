@@ -17,8 +17,8 @@ const SHARE_OF_NOISE: f64 = 0.3;
 /// Times that it must have happened.
 const TIMES: usize = 2;
 const TIMES_OF_NOISE: usize = 4;
-/// The same of a callback that was off the CPU, where others had much of the machine: what took it from one takes it
-/// from all.
+/// The same of a callback that was off the CPU, and of what happened between callbacks, if others had much of the
+/// machine: what took the CPU from one takes it from all.
 const SHARE_IN_DOUBT: f64 = 0.5;
 /// Of the usual time, and in ms: what it must have cost once.
 const COST: f64 = 0.25;
@@ -56,8 +56,8 @@ pub(super) struct Late<'a> {
     /// Half of all are late, so that what is usual is no measure of what should be.
     pub mostly: bool,
     pub path: &'a [String],
-    /// Others had much of the machine.
-    pub is_busy: bool,
+    /// What others had of the machine, in words, if it was much.
+    pub others: Option<String>,
     /// Callbacks wait in the queues of roscpp.
     pub is_ros1: bool,
 }
@@ -106,9 +106,7 @@ impl<'a> Late<'a> {
             worst_of_others_ms: others.map_or(0.0, |ns| ns as f64 / NS_PER_MS),
             mostly: instances * 2 > chain.instances,
             path: &chain.path,
-            is_busy: repeats.iter().any(|repeat| {
-                repeat.info.and_then(|info| info.load.as_ref()).is_some_and(|load| load.much().is_some())
-            }),
+            others: repeats.iter().find_map(|repeat| repeat.info?.load.as_ref()?.much()),
             is_ros1: repeats.iter().any(|repeat| {
                 repeat.tables.executions.iter().take(SEEN).any(|execution| execution.queued_ns.is_some())
             }),
@@ -119,6 +117,14 @@ impl<'a> Late<'a> {
     fn excess_ms(&self, cause: &Cause) -> f64 {
         let usual = if self.mostly { 0 } else { cause.usual_ns.unwrap_or(0) };
         (cause.duration_ns.unwrap_or(0) - usual).max(0) as f64 / NS_PER_MS
+    }
+
+    /// Whether the messages that a node at a place on the path takes are those of this callback: who waits for it there
+    /// waits for what came before.
+    pub fn is_its_own_queue(&self, named: &Named, position: u32) -> bool {
+        let place = 2 * position as usize;
+        let topic = place.checked_sub(1).and_then(|before| self.path.get(before));
+        named.topic.is_some() && named.topic.as_ref() == topic && named.node.as_deref() == Some(self.node(position))
     }
 
     /// Node at a place on the path.
@@ -188,6 +194,12 @@ fn counts(kind: CauseKind, mostly: bool) -> Option<bool> {
     }
 }
 
+/// Whether a part of this kind may be a thread that waits for a CPU, of the middleware or of the node before, which no
+/// event shows.
+fn may_lack_a_cpu(kind: CauseKind) -> bool {
+    matches!(kind, CauseKind::Transport | CauseKind::WakeUp | CauseKind::UsedAgain | CauseKind::NoNewer)
+}
+
 /// Those that delayed late instances.
 pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
     let mut blames: BTreeMap<Key, Blame> = BTreeMap::new();
@@ -244,12 +256,15 @@ pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
 }
 
 fn is_material(late: &Late<'_>, blame: &Blame, all_ms: f64) -> bool {
-    let mut kinds = blame.by_kind.keys();
-    let is_noise = kinds.all(|kind| counts(*kind, late.mostly) == Some(true));
+    let is_noise = blame.by_kind.keys().all(|kind| counts(*kind, late.mostly) == Some(true));
     // Its own work, each time, is no doubt.
-    let in_doubt = late.is_busy && !blame.is_usual && blame.cpu_ms.is_none_or(|cpu| cpu < 0.5 * blame.wall_ms);
-    let (share, times) = match (is_noise, in_doubt && !blame.executions.is_empty()) {
-        (true, _) => (SHARE_OF_NOISE, TIMES_OF_NOISE),
+    let lacked_a_cpu = || !blame.is_usual && blame.cpu_ms.is_none_or(|cpu| cpu < 0.5 * blame.wall_ms);
+    let in_doubt = late.others.is_some()
+        && (blame.by_kind.keys().all(|kind| may_lack_a_cpu(*kind))
+            || (!is_noise && !blame.executions.is_empty() && lacked_a_cpu()));
+    let (share, times) = match (is_noise, in_doubt) {
+        (true, true) => (SHARE_IN_DOUBT, TIMES_OF_NOISE),
+        (true, false) => (SHARE_OF_NOISE, TIMES_OF_NOISE),
         (false, true) => (SHARE_IN_DOUBT, TIMES),
         (false, false) => (SHARE, TIMES),
     };
@@ -283,7 +298,9 @@ fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
             let waits_in = waits_in(late, blame);
             let off = blocked(blame, waits_in.as_deref());
             let took = format!("{} of {at} took up to {}{off}", named.words(name), ms(blame.wall_ms));
+            let is_own_queue = late.is_its_own_queue(named, blame.position);
             let how = match kind {
+                CauseKind::ExecutorBusy | CauseKind::GroupBusy if is_own_queue => "earlier calls of it",
                 CauseKind::GroupBusy => "callback group busy with it",
                 CauseKind::ExecutorBusy => "executor busy with it",
                 CauseKind::OffCpu => "off the CPU inside it",
@@ -291,8 +308,8 @@ fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
                 _ => "its own computation",
             };
             made.text = format!("{took} in {}: {of} ({how}).", count(executions, "execution", "executions"));
-            let took = advice::Took { wall_ms: blame.wall_ms, cpu_ms: blame.cpu_ms, is_ros1: late.is_ros1, waits_in };
-            made.next = advice::of_callback(kind, named, name, &took);
+            let took = advice::Took { wall_ms: blame.wall_ms, cpu_ms: blame.cpu_ms, waits_in, is_own_queue };
+            made.next = advice::of_callback(late, kind, (named, name), &took);
             made.longest_ms = Some(blame.wall_ms.max(blame.longest_ms));
             made.node = Some(at);
             made.callback = Some(name.clone());
@@ -308,7 +325,7 @@ fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
         Key::Other(kind, by, _) => {
             let longest = ms(blame.longest_ms);
             made.text = format!("At {node}: {} {by}, up to {longest}: {of}.", kind.words());
-            made.next = advice::of_kind(*kind, by, &node);
+            made.next = advice::of_kind(late, *kind, by, &node);
             let is_topic = matches!(kind, CauseKind::Transport | CauseKind::UsedAgain | CauseKind::NoNewer);
             made.topic = is_topic.then(|| by.split(' ').next().unwrap_or(by).to_owned());
             made.callback =

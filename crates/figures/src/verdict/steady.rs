@@ -8,8 +8,10 @@ use tacho_tables::{Cause, CauseKind};
 
 /// Part of the usual end-to-end time from which waiting is told, and ms.
 const WAITING: (f64, f64) = (0.3, 2.0);
+/// The same of time off the CPU inside callbacks.
+const OFF_THE_CPU: (f64, f64) = (0.15, 2.0);
 /// The same of transport and of waking up, which every chain has.
-const ON_THE_WAY: (f64, f64) = (0.4, 10.0);
+const ON_THE_WAY: (f64, f64) = (0.3, 10.0);
 
 /// Those that keep the usual instance waiting, but for those that are suspects already.
 pub(super) fn suspects(late: &Late<'_>, known: &[Suspect]) -> Vec<Suspect> {
@@ -24,6 +26,9 @@ pub(super) fn suspects(late: &Late<'_>, known: &[Suspect]) -> Vec<Suspect> {
         if least(cause.kind).is_some() {
             let entry = by_key.entry(key).or_insert((0.0, cause));
             entry.0 += cause.usual_ns.unwrap_or(0) as f64 / 1e6;
+            if cause.usual_ns > entry.1.usual_ns {
+                entry.1 = cause;
+            }
         }
     }
     let is_known = |made: &Culprit| {
@@ -49,6 +54,7 @@ fn least(kind: CauseKind) -> Option<(f64, f64)> {
     match kind {
         ExecutorBusy | GroupBusy | UsedAgain | Preemption => Some(WAITING),
         Transport | WakeUp => Some(ON_THE_WAY),
+        OffCpu | Blocked => Some(OFF_THE_CPU),
         _ => None,
     }
 }
@@ -68,18 +74,15 @@ fn culprit(late: &Late<'_>, key: &Key, usual_ms: f64, cause: &Cause) -> Culprit 
     match key {
         Key::Callback(named, name) => {
             let at = named.node.clone().unwrap_or(node);
-            made.text = format!(
-                "Outputs usually wait {} at {at}: {} {}, {of}.",
-                ms(usual_ms),
-                cause.kind.words(),
-                named.words(name)
-            );
-            made.next = advice::of_callback(
-                cause.kind,
-                named,
-                name,
-                &advice::Took { wall_ms: usual_ms, cpu_ms: None, is_ros1: late.is_ros1, waits_in: None },
-            );
+            let is_busy = matches!(cause.kind, CauseKind::ExecutorBusy | CauseKind::GroupBusy);
+            let is_own_queue = is_busy && late.is_its_own_queue(named, cause.position);
+            let (usually, words) = (ms(usual_ms), named.words(name));
+            made.text = match is_own_queue {
+                true => format!("Messages usually wait {usually} at {at} for earlier calls of {words}, {of}."),
+                false => format!("Outputs usually wait {usually} at {at}: {} {words}, {of}.", cause.kind.words()),
+            };
+            let took = advice::Took { wall_ms: usual_ms, cpu_ms: None, waits_in: None, is_own_queue };
+            made.next = advice::of_callback(late, cause.kind, (named, name), &took);
             made.node = Some(at);
             made.callback = Some(name.clone());
             (made.function, made.location, made.topic) =
@@ -92,7 +95,7 @@ fn culprit(late: &Late<'_>, key: &Key, usual_ms: f64, cause: &Cause) -> Culprit 
         }
         Key::Other(kind, by, _) => {
             made.text = format!("Outputs usually spend {} at {node}: {} {by}, {of}.", ms(usual_ms), kind.words());
-            made.next = advice::of_kind(*kind, by, &node);
+            made.next = advice::of_kind(late, *kind, by, &node);
             let is_topic = matches!(kind, CauseKind::Transport | CauseKind::UsedAgain);
             made.topic = is_topic.then(|| by.split(' ').next().unwrap_or(by).to_owned());
         }
