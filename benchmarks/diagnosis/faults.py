@@ -31,7 +31,9 @@ def slow_callback(system: System, draw: random.Random) -> Truth:
     node = stage(system, draw)
     period = system.nodes[0].callbacks[0].period_ms
     node.callbacks[0].work_ms = period * draw.uniform(1.2, 1.6)
-    return Truth("slow-callback", node.name, node.callbacks[0].name, ("callback-exceeds-period", "computation"))
+    return Truth(
+        "slow-callback", node.name, node.callbacks[0].name, ("callback-exceeds-period", "computation", "earlier calls")
+    )
 
 
 def blocked_service_call(system: System, draw: random.Random) -> Truth:
@@ -70,7 +72,7 @@ def thread_starvation(system: System, draw: random.Random) -> Truth:
         "thread-starvation",
         "planner",
         draw.choice(["upload_log", "download_tiles"]),
-        ("executor busy", "starved-callback"),
+        ("executor busy", "starved-callback", "all threads of the executor"),
     )
 
 
@@ -96,13 +98,15 @@ def cpu_clash(system: System, draw: random.Random) -> Truth:
     node = stage(system, draw)
     node.cpus = "1"
     system.burners.append("taskset -c 1")
-    return Truth("cpu-clash", node.name, "burner", ("preempted", "off-cpu", "kept from its CPU"))
+    return Truth("cpu-clash", node.name, "burner", ("preempted", "off-cpu", "off_cpu", "kept from its CPU"))
 
 
 def background_load(system: System, draw: random.Random) -> Truth:
     """Programs that compute on every CPU."""
     system.burners += [""] * 6
-    return Truth("background-load", "", "burner", ("busy-machine", "preempted", "kept from its CPU"))
+    return Truth(
+        "background-load", "", "burner", ("busy-machine", "preempted", "kept from its CPU", "other processes used")
+    )
 
 
 def real_time_preemption(system: System, draw: random.Random) -> Truth:
@@ -218,6 +222,16 @@ def large_messages(system: System, draw: random.Random) -> Truth:
     return Truth("large-messages", node.name, node.callbacks[0].topic, ("transport", "size", "large"))
 
 
+def thin_link(system: System, draw: random.Random) -> Truth:
+    """A stage is on a host of its own, and each of its messages keeps the link to it busy for most of a period."""
+    node = stage(system, draw)
+    topic, rate_mbit = node.callbacks[0].topic, draw.choice([20, 40])
+    system.link_of[node.name] = f"{rate_mbit} Mbit/s"
+    busy_ms = system.nodes[0].callbacks[0].period_ms * draw.uniform(0.6, 0.8)
+    system.bytes[topic] = int(rate_mbit * 1e6 / 8 * busy_ms / 1e3)
+    return Truth("thin-link", node.name, topic, ("transport", "large", "size"))
+
+
 def stage(system: System, draw: random.Random) -> Node:
     """A node of the chain that works on arrival."""
     return draw.choice(system.nodes[1 : [node.name for node in system.nodes].index("planner")])
@@ -248,5 +262,31 @@ FAULTS: dict[str, Callable[[System, random.Random], Truth]] = {
         polling_executor,
         neighbour_on_the_cpu,
         large_messages,
+        thin_link,
     )
 }
+
+ON_ROSCPP = set(FAULTS) - {
+    "qos-mismatch",  # roscpp has no QoS
+    "durability-mismatch",
+    "mutual-exclusion",  # nor callback groups
+    "blocked-service-call",  # and the client's side of its services is not recorded
+    "thin-link",
+}
+# Nodes of a workload have the chain's callbacks alone, none that stalls now and then, and live as long as the run. Pulses
+# of 5 ms, and a neighbour that the scheduler interrupts for them, delay them by little.
+ON_OWN_NODES = {
+    "slow-callback",
+    "slow-producer",
+    "cpu-clash",
+    "background-load",
+    "polling-executor",
+    "large-messages",
+    "thin-link",
+}
+KINDS: dict[str, list[str]] = {
+    "rclpy": [kind for kind in FAULTS if kind != "thin-link"],
+    "roscpp": [kind for kind in FAULTS if kind in ON_ROSCPP],
+    "own-nodes": [kind for kind in FAULTS if kind in ON_OWN_NODES],
+}
+"""By what the nodes are."""

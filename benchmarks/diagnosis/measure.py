@@ -8,15 +8,19 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
-from faults import FAULTS
-from programs import write
+import own_nodes
+import rclpy_programs
+import roscpp_programs
+from faults import FAULTS, Truth
 from score import accusations, place
 from systems import System, healthy
 
 ROOT = Path(__file__).resolve().parents[2]
-TACHO, PYTHON = ROOT / "build" / "tacho", ROOT / "build" / "venv" / "bin" / "python"
+TACHO = ROOT / "build" / "tacho"
+RECORDED = {"rclpy": rclpy_programs.recorded, "roscpp": roscpp_programs.recorded, "own-nodes": own_nodes.recorded}
 BURNER = [sys.executable, "-c", "while True: pass"]
 # 5 ms of every 20: a real-time thread that takes all of a CPU would be stopped by the kernel.
 PULSE = [
@@ -40,11 +44,12 @@ class Results:
         there = path.read_text().splitlines() if path and path.is_file() else []
         self.rows = [json.loads(line) for line in there if line.endswith("}")]  # the last may have been cut short
 
-    def known(self, kind: str | None, seed: int) -> dict | None:
-        return next((row for row in self.rows if (row["kind"], row["seed"]) == (kind, seed) and not row["error"]), None)
+    def known(self, nodes: str, kind: str | None, seed: int) -> dict | None:
+        wanted = (nodes, kind, seed)
+        return next((row for row in self.rows if key(row) == wanted and not row["error"]), None)
 
     def add(self, row: dict):
-        self.rows = [known for known in self.rows if (known["kind"], known["seed"]) != (row["kind"], row["seed"])]
+        self.rows = [known for known in self.rows if key(known) != key(row)]
         self.rows.append(row)
         if self.path:
             new = self.path.with_name(self.path.name + ".new")
@@ -52,15 +57,23 @@ class Results:
             new.replace(self.path)
 
 
-def measure(kind: str | None, seed: int, folder: Path, domain: int, limit_s: float) -> dict:
+def key(row: dict) -> tuple[str, str | None, int]:
+    return row["nodes"], row["kind"], row["seed"]
+
+
+def measure(nodes: str, kind: str | None, seed: int, folder: Path, domain: int, limit_s: float) -> dict:
     """Of a system with a fault, or of a healthy one without a kind: the place of the truth among the accusations, the first of them, and why
-    there are none."""
+    there are none. `nodes`: one of faults.KINDS."""
     system = healthy(seed)
+    if nodes == "own-nodes":
+        own_nodes.give_work(system)
     truth = FAULTS[kind](system, random.Random(f"{kind} {seed}")) if kind else None
+    if truth and nodes == "own-nodes":
+        truth = without_functions(truth, system)
     culprit = f"{truth.node} {truth.culprit}".strip() if truth else "nobody"
-    found = {"kind": kind, "seed": seed, "culprit": culprit, "place": None, "first": "", "error": ""}
+    found = {"nodes": nodes, "kind": kind, "seed": seed, "culprit": culprit, "place": None, "first": "", "error": ""}
     try:
-        said = explained(system, folder / f"{kind or 'healthy'}-{seed}", domain, limit_s)
+        said = explained(RECORDED[nodes], system, folder / f"{nodes}-{kind or 'healthy'}-{seed}", domain, limit_s)
     except NotExplained as failure:
         return found | {"error": str(failure)}
     found["first"] = next(iter(accusations(said)), "")
@@ -68,10 +81,15 @@ def measure(kind: str | None, seed: int, folder: Path, domain: int, limit_s: flo
     return found
 
 
-def explained(system: System, folder: Path, domain: int, limit_s: float) -> dict:
+def without_functions(truth: Truth, system: System) -> Truth:
+    """A callback of an own node has no function: it is the one of its topic, or the node's only timer."""
+    callbacks = [callback for node in system.nodes for callback in node.callbacks if callback.name == truth.culprit]
+    return replace(truth, culprit=callbacks[0].topic or "") if callbacks else truth
+
+
+def explained(recorded, system: System, folder: Path, domain: int, limit_s: float) -> dict:
     """Runs and records a system, and returns what `tacho explain --json` says of it."""
     folder.mkdir(parents=True, exist_ok=True)
-    command = write(system, folder, str(PYTHON))
     environment = os.environ | {"ROS_DOMAIN_ID": str(domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
     until = time.monotonic() + limit_s
     run = f"run-{time.monotonic_ns()}"  # one that failed before may lie beside it
@@ -81,7 +99,8 @@ def explained(system: System, folder: Path, domain: int, limit_s: float) -> dict
             words = before.split()
             program = PULSE if words[-1:] == ["pulse"] else BURNER
             burners.append(subprocess.Popen([*[word for word in words if word != "pulse"], *program]))
-        bounded([TACHO, "record", "--cpu-time", "-o", run, "--", *command], folder, environment, until)
+        with recorded(system, folder, run) as (arguments, variables):
+            bounded([TACHO, *arguments], folder, environment | variables, until)
     finally:
         for burner in burners:
             burner.kill()

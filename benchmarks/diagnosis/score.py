@@ -34,7 +34,7 @@ def place(truth: Truth, explained: dict) -> int | None:
 def row(found: dict) -> str:
     """A line of the table."""
     place = found["error"] or (found["place"] or "not named" if found["kind"] else "")
-    words = [found["kind"] or "healthy", found["seed"], found["culprit"], place, found["first"]]
+    words = [found["nodes"], found["kind"] or "healthy", found["seed"], found["culprit"], place, found["first"]]
     return "| " + " | ".join(str(word).replace("|", "/").replace("\n", " ") for word in words) + " |"
 
 

@@ -66,6 +66,9 @@ class System:
         default_factory=list
     )  # what a program that computes is started with, one beside the system each
     stamped: bool = True  # whether outputs carry the stamp of the sensor's message
+    # Of systems on tacho's own nodes: nodes on hosts of their own, each with the rate of its link, and the middleware.
+    link_of: dict[str, str] = field(default_factory=dict)
+    middleware: str = "ros2"
 
     def node(self, name: str) -> Node:
         return next(node for node in self.nodes if node.name == name)
@@ -110,4 +113,5 @@ def healthy(seed: int) -> System:
     nodes += [planner, actuator]
     for node in draw.sample(nodes[1:], 2):
         node.callbacks.append(Callback("publish_diagnostics", period_ms=1000, work_ms=0.5))
-    return System(nodes, stamped=draw.random() < 0.5)
+    stamped = draw.random() < 0.5
+    return System(nodes, stamped=stamped, middleware=draw.choice(["ros2", "fastdds", "cyclonedds"]))

@@ -1,57 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the nodes of a system as rclpy programs, and a program that starts them all: functions are named as in the system, so that a diagnosis
-can name them with file and line."""
+"""Systems as rclpy programs, one for each node: functions are named as in the system, so that a diagnosis can name them with file and line."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from launch import launch
 from systems import MESSAGE_BYTES, Callback, Node, System
 
 HERE = Path(__file__).resolve().parent
-PATIENCE_S = 5  # for the end of a node
+PYTHON = HERE.parents[1] / "build" / "venv" / "bin" / "python"
 STALLS = {"sleep": "block", "compute": "compute", "lock": "wait_for_lock", "write": "write"}
 
-LAUNCH = '''"""Starts the nodes, ends them after {duration_s} s, and waits for them, but not for ever."""
-import signal, subprocess, sys, time
 
-signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal: the nodes are ended here
-started = time.monotonic()
-running = []
-deaths = []
-for after_s, dies_after_s, command in {commands!r}:
-    time.sleep(max(0, started + after_s - time.monotonic()))
-    running.append(subprocess.Popen(command, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler)))
-    if dies_after_s is not None:
-        deaths.append((dies_after_s, running[-1]))
-for after_s, process in sorted(deaths, key=lambda death: death[0]):
-    time.sleep(max(0, started + after_s - time.monotonic()))
-    process.kill()
-time.sleep(max(0, started + {duration_s} - time.monotonic()))
-killed = [process for _, process in deaths]
-died = [process.args for process in running if process.poll() is not None and process not in killed]
-for process in running:
-    process.send_signal(signal.SIGINT)
-for process in running:
-    try:
-        process.wait({patience_s})
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-sys.exit(f"ended by itself: {{died}}" if died else 0)
-'''
+@contextmanager
+def recorded(system: System, folder: Path, run: str) -> Iterator[tuple[list[str], dict[str, str]]]:
+    """Writes the programs into a folder. The arguments with which tacho records them, and variables of the environment."""
 
-
-def write(system: System, folder: Path, python: str) -> list[str]:
-    """Writes the programs into a folder; returns the command that runs them."""
-    commands = []
-    for node in sorted(system.nodes, key=lambda node: node.start_after_s):
+    def command(node: Node) -> list[str]:
         path = folder / f"{node.name}.py"
         path.write_text(source(node, system))
-        pinned = ["taskset", "-c", node.cpus] if node.cpus else []
-        commands.append((node.start_after_s, node.dies_after_s, [*pinned, python, str(path)]))
-    (folder / "launch.py").write_text(
-        LAUNCH.format(duration_s=system.duration_s, patience_s=PATIENCE_S, commands=commands)
-    )
-    return [python, str(folder / "launch.py")]
+        return [str(PYTHON), str(path)]
+
+    launched = launch(system, folder, str(PYTHON), command)
+    yield ["record", "--cpu-time", "-o", run, "--", *launched], {}
 
 
 def source(node: Node, system: System) -> str:
@@ -63,7 +35,7 @@ def source(node: Node, system: System) -> str:
         "",
         f"sys.path.insert(0, {str(HERE)!r})",
         "",
-        "from runtime import MeasuredNode, block, compute, image, spin, wait_for_lock, write",
+        "from rclpy_runtime import MeasuredNode, block, compute, image, spin, wait_for_lock, write",
         "",
         "",
         f"class {title}(MeasuredNode):",

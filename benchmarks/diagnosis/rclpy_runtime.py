@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the nodes that programs.py writes stand on."""
+"""What the nodes that rclpy_programs.py writes stand on."""
 
 import os
 import tempfile
