@@ -9,11 +9,11 @@ import pytest
 from command import Tacho
 from domains import free_domain
 from places import ROOT
+from recording import ERROR_NS
 
 ACTIONS = ROOT / "tests" / "actions"
 PROGRAMS = ROOT / "tests" / "programs"
 GOALS = 11
-ERROR_NS = 10_000  # of the relation between the ticks and the clock
 
 
 @pytest.fixture(scope="session")

@@ -9,9 +9,9 @@ from collections import defaultdict
 import pyarrow.parquet as parquet
 import pytest
 from places import PROGRAMS
+from recording import ERROR_NS
 
 COUNT = 24
-ERROR_NS = 10_000  # of the relation between the ticks and the clock
 
 
 def record(tacho, python, *options, cpu=()):

@@ -8,10 +8,10 @@ import pyarrow.parquet as parquet
 import pytest
 from domains import free_domain
 from places import PROGRAMS, ROOT
+from recording import ERROR_NS
 
 OF = {"ros2": ROOT / "build/tacho-node", "rclpy": ROOT / "build/nodes/rclpy/node"}
 QOS = {"reliable": True, "transient_local": False, "keep_all": False, "depth": 100}
-ERROR_NS = 20_000  # of the relation between the ticks of two processes and the clock
 
 
 def plan(middleware, clock, domain, number, name, hears=None, says=None, rate_hz=None):

@@ -7,11 +7,11 @@ import os
 import pyarrow.parquet as parquet
 import pytest
 from places import PROGRAMS
+from recording import ERROR_NS
 
 PROGRAM = PROGRAMS / "resting_nodes.py"
 COUNT = 12
 SLEEP_NS, WORK_NS = 50_000_000, 5_000_000
-ERROR_NS = 20_000  # of the relation between the clocks of the kernel and of the events
 PATH = ["/sensor", "/scans", "/worker", "/plan", "/driver"]
 PARTS = ("computation", "off_cpu", "preemption", "transport", "alignment", "queueing", "kept")
 

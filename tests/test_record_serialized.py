@@ -4,9 +4,9 @@ with the clocks inside them."""
 import pyarrow.parquet as parquet
 import pytest
 from places import PROGRAMS
+from recording import ERROR_NS
 
 COUNT = 30
-ERROR_NS = 10_000  # of the relation between the ticks and the clock
 
 
 @pytest.mark.parametrize("release", ["kilted", "jazzy"])

@@ -5,11 +5,11 @@ import json
 
 import pyarrow.parquet as parquet
 import pytest
+from recording import ERROR_NS
 
 pytestmark = pytest.mark.timing
 
 CALLBACKS = 500  # of the study's 1000
-ERROR_NS = 10_000  # of the relation between the ticks and the clock
 
 
 def test_callback_times_agree_with_a_clock_inside_the_callback(tacho, workloads):

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from places import ROOT
+from recording import ERROR_NS
 from ros1_system import compiled, kill, ros1, ros1_program  # noqa: F401 (fixtures)
 from waiting import LIMIT_S, succeeded, wait_for
 
 LOST = ("lost", "subscription_queue")
-ERROR_NS = 10_000  # of the relation between the ticks and the clock
 
 
 def assert_encloses(executions, clock):

@@ -7,9 +7,9 @@ import signal
 
 import pyarrow.parquet as parquet
 import pytest
+from recording import ERROR_NS
 from waiting import succeeded
 
-ERROR_NS = 10_000  # of the relation between the ticks and the clock
 SLOW_S = 2.5
 PROGRAM = f"""
 import os, select, time, rclpy

@@ -6,12 +6,12 @@ from collections import defaultdict
 import pyarrow.parquet as parquet
 import pytest
 from places import PROGRAMS
+from recording import ERROR_NS
 
 PROGRAM = PROGRAMS / "waiting_callbacks.py"
 COUNT = 20
 WAIT_NS = 10_000_000
 CALLS = {"sleeps": "clock_nanosleep", "locks": "futex", "reads": "read"}
-ERROR_NS = 50_000  # of the relation between the clocks of the kernel and of the events
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="scheduler events of all CPUs need root"),
