@@ -222,6 +222,16 @@ def large_messages(system: System, draw: random.Random) -> Truth:
     return Truth("large-messages", node.name, node.callbacks[0].topic, ("transport", "size", "large"))
 
 
+def simulated_time(system: System, draw: random.Random) -> Truth:
+    """The planner's timer follows a simulator's clock, which stands still when a step takes long."""
+    system.simulated.add("planner")
+    stall = Stall(100, draw.choice([300, 500]), "sleep")
+    system.nodes.append(
+        Node("simulator", [Callback("step", period_ms=10, publishes="clock", work_ms=0.2, stall=stall)])
+    )
+    return Truth("simulated-time", "simulator", "step", ("clock-stalls", "executor busy", "executor_busy"))
+
+
 def thin_link(system: System, draw: random.Random) -> Truth:
     """A stage is on a host of its own, and each of its messages keeps the link to it busy for most of a period."""
     node = stage(system, draw)
@@ -262,6 +272,7 @@ FAULTS: dict[str, Callable[[System, random.Random], Truth]] = {
         polling_executor,
         neighbour_on_the_cpu,
         large_messages,
+        simulated_time,
         thin_link,
     )
 }
@@ -271,6 +282,7 @@ ON_ROSCPP = set(FAULTS) - {
     "durability-mismatch",
     "mutual-exclusion",  # nor callback groups
     "blocked-service-call",  # and the client's side of its services is not recorded
+    "simulated-time",  # the master's parameter would stand for all nodes
     "thin-link",
 }
 # Nodes of a workload have the chain's callbacks alone, none that stalls now and then, and live as long as the run. Pulses

@@ -35,12 +35,12 @@ def source(node: Node, system: System) -> str:
         "",
         f"sys.path.insert(0, {str(HERE)!r})",
         "",
-        "from rclpy_runtime import MeasuredNode, block, compute, image, spin, wait_for_lock, write",
+        "from rclpy_runtime import MeasuredNode, block, clock, compute, image, spin, wait_for_lock, write",
         "",
         "",
         f"class {title}(MeasuredNode):",
         "    def __init__(self):",
-        f"        super().__init__({node.name!r})",
+        f"        super().__init__({node.name!r}, {node.name in system.simulated})",
     ]
     lines += [
         f"        self.{callback.publishes} = self.gives({callback.publishes!r}, {callback.publishes not in system.best_effort})"
@@ -86,6 +86,8 @@ def body(callback: Callback, keeps: bool, system: System) -> list[str]:
         else:
             stamp = "message.header.stamp" if callback.topic else "self.get_clock().now().to_msg()"
         indent = " " * (12 if callback.uses else 8)
+        if callback.publishes == "clock":
+            return [*lines, f"{indent}self.clock.publish(clock())"]
         size = system.bytes.get(callback.publishes, MESSAGE_BYTES)
         lines.append(
             f"{indent}self.{callback.publishes}.publish(image({size}{', ' + stamp if system.stamped else ''}))"

@@ -7,11 +7,14 @@ import threading
 import time
 
 import rclpy
+from builtin_interfaces.msg import Time
 from rcl_interfaces.srv import GetParameters
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image
 
 LOCK = threading.Lock()
@@ -55,8 +58,8 @@ def block(ms):
 class MeasuredNode(Node):
     """A node whose callbacks are made by name, in groups of their own name."""
 
-    def __init__(self, name):
-        super().__init__(name)
+    def __init__(self, name, simulated=False):
+        super().__init__(name, parameter_overrides=[Parameter("use_sim_time", value=simulated)])
         self.kept, self.groups, self.counts = {}, {}, {}
 
     def group(self, name):
@@ -73,7 +76,8 @@ class MeasuredNode(Node):
 
     def gives(self, topic, reliable):
         reliability = ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT
-        return self.create_publisher(Image, topic, QoSProfile(depth=10, reliability=reliability))
+        of = Clock if topic == "clock" else Image
+        return self.create_publisher(of, topic, QoSProfile(depth=10, reliability=reliability))
 
     def serves(self, service, callback, group):
         self.create_service(GetParameters, service, callback, callback_group=self.group(group))
@@ -87,6 +91,11 @@ class MeasuredNode(Node):
         """Whether this is the `every`-th call of this name."""
         self.counts[name] = self.counts.get(name, 0) + 1
         return self.counts[name] % every == 0
+
+
+def clock():
+    seconds, ns = divmod(time.time_ns(), 1_000_000_000)
+    return Clock(clock=Time(sec=seconds, nanosec=ns))
 
 
 def image(size, stamp=None):

@@ -72,12 +72,13 @@ static void write_to_disk(double ms) {
   close(file);
 }
 
-#define NAMES(NAME)                                                                                                \
-  NAME(capture)                                                                                                    \
-  NAME(on_image) NAME(on_points) NAME(on_targets) NAME(on_filtered) NAME(on_objects) NAME(on_tracks) NAME(on_pose) \
-      NAME(on_paths) NAME(on_trajectory) NAME(on_debug) NAME(plan) NAME(publish_diagnostics) NAME(reload_map)      \
-          NAME(rebuild_costs) NAME(upload_log) NAME(download_tiles) NAME(upload) NAME(draw_markers) NAME(log)      \
-              NAME(compress)
+// clang-format off
+#define NAMES(NAME) \
+  NAME(capture) NAME(on_image) NAME(on_points) NAME(on_targets) NAME(on_filtered) NAME(on_objects) NAME(on_tracks) \
+  NAME(on_pose) NAME(on_paths) NAME(on_trajectory) NAME(on_debug) NAME(plan) NAME(publish_diagnostics) \
+  NAME(reload_map) NAME(rebuild_costs) NAME(upload_log) NAME(download_tiles) NAME(upload) NAME(draw_markers) \
+  NAME(log) NAME(compress)
+// clang-format on
 
 class Stage {
  public:

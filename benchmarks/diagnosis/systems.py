@@ -65,6 +65,7 @@ class System:
     burners: list[str] = field(
         default_factory=list
     )  # what a program that computes is started with, one beside the system each
+    simulated: set[str] = field(default_factory=set)  # nodes whose timers follow /clock
     stamped: bool = True  # whether outputs carry the stamp of the sensor's message
     # Of systems on tacho's own nodes: nodes on hosts of their own, each with the rate of its link, and the middleware.
     link_of: dict[str, str] = field(default_factory=dict)

@@ -5,6 +5,7 @@
 mod callbacks;
 mod calls;
 mod chains;
+mod clock;
 mod executors;
 mod facts;
 mod held;
@@ -65,6 +66,7 @@ pub static LINTS: &[Lint] = &[
     callbacks::PREEMPTED,
     kept::OFF_CPU,
     callbacks::TIMER_DRIFT,
+    clock::STALLS,
     publishers::BEHIND,
     publishers::LARGE_OVER_UDP,
     held::STALE_INPUT,

@@ -1,6 +1,7 @@
 //! Each lint on a system that has what it finds, and on one that just has not.
 
 mod chains;
+mod clock;
 mod delivery;
 mod executors;
 mod rates;
