@@ -24,14 +24,16 @@ pub(super) fn of_callback(late: &Late<'_>, kind: CauseKind, (named, name): (&Nam
     let waits_for = waits_in.as_deref().unwrap_or("a lock, a service, the disk, a sleep");
     let computes = cpu_ms.is_some_and(|cpu| cpu >= COMPUTES * wall_ms);
     let is_off_cpu = kind == CauseKind::OffCpu || cpu_ms.is_some_and(|cpu| cpu < COMPUTES * wall_ms);
-    match kind {
-        CauseKind::ExecutorBusy | CauseKind::GroupBusy if is_own_queue => match &late.others {
-            Some(others) if is_off_cpu => or_kept_from_its_cpu(who, others),
-            _ => format!(
-                "Make {who} do less a call, have it take the newest message alone (a depth of 1), or publish its \
-                 input less often."
-            ),
-        },
+    // What took the CPU from it may be what took it from all.
+    let others = late.others.as_ref().filter(|_| is_off_cpu && waits_in.is_none());
+    let first = others.map(|others| {
+        format!("See with tacho record --scheduler on whether {who} slept or was kept from its CPU: {others}.")
+    });
+    let advice = match kind {
+        CauseKind::ExecutorBusy | CauseKind::GroupBusy if is_own_queue => format!(
+            "Make {who} do less a call, have it take the newest message alone (a depth of 1), or publish its input \
+             less often."
+        ),
         CauseKind::ExecutorBusy | CauseKind::GroupBusy if computes && named.is_python() => {
             format!("Move {who} to a process of its own: threads of one Python process compute in turn.")
         }
@@ -45,14 +47,16 @@ pub(super) fn of_callback(late: &Late<'_>, kind: CauseKind, (named, name): (&Nam
         CauseKind::Blocked => {
             format!("Move what {who} waits for ({waits_for}) out of it.")
         }
-        _ if is_off_cpu => match &late.others {
-            Some(others) => or_kept_from_its_cpu(who, others),
-            None => format!(
-                "Move what {who} waits for (a lock, a service, the disk, a sleep) out of it; tacho record --scheduler \
-                 on says whether it slept or was kept from its CPU."
-            ),
-        },
+        _ if is_off_cpu => {
+            let says = "; tacho record --scheduler on says whether it slept or was kept from its CPU";
+            let says = if first.is_some() { "" } else { says };
+            format!("Move what {who} waits for (a lock, a service, the disk, a sleep) out of it{says}.")
+        }
         _ => format!("Make {who} do less a call, or move the seldom part of its work to a callback of its own."),
+    };
+    match first {
+        Some(first) => format!("{first} If it slept: {}{}", advice[..1].to_lowercase(), &advice[1..]),
+        None => advice,
     }
 }
 
@@ -86,9 +90,4 @@ pub(super) fn of_kind(late: &Late<'_>, kind: CauseKind, by: &str, node: &str) ->
         }
         _ => String::new(),
     }
-}
-
-/// Against what may be the work of others on the machine.
-fn or_kept_from_its_cpu(who: &str, others: &str) -> String {
-    format!("See with tacho record --scheduler on whether {who} slept or was kept from its CPU: {others}.")
 }
