@@ -98,3 +98,25 @@ fn the_layers_of_a_message_are_its_way_through_roscpp() {
     );
     assert!(summary.layers[0].layers.iter().all(|part| part.includes.is_empty()), "{:?}", summary.layers);
 }
+
+#[test]
+fn a_message_on_a_multi_threaded_spinner_waits_for_the_callbacks_of_all_its_threads() {
+    let (upload, download) = (0x50, 0x60);
+    // The first ran on both threads: they serve one queue.
+    let system = |other: u32| {
+        let b = FileBuilder::new().talker(TCPROS, false).listener(TCPROS, 0);
+        let b = b.ros1_timer_init(upload, NODE, 1_000, false, "upload()");
+        let b = b.ros1_timer_init(download, NODE, 1_000, false, "download()");
+        let b = b.thread(other).at(30).callback_start(upload, false).at(40).callback_end(upload);
+        let b = b.process(1).at(100).publish(0x9).at(101).write(0, 0x9, 0);
+        let b = b.process(2).at(50).callback_start(upload, false);
+        let b = b.thread(3).at(60).callback_start(download, false).at(400).callback_end(download);
+        let b = b.thread(4).at(110).push(TCPROS, 0, 1, 0);
+        let tables = tables(&b.thread(3).at(410).take(1).process(2).at(500).callback_end(upload));
+        let waits = tables.causes.iter().filter(|cause| cause.kind == CauseKind::ExecutorBusy);
+        waits.map(|cause| (cause.by.clone(), cause.duration_ns)).collect::<Vec<_>>()
+    };
+    let both = "/listener timer 0.001 ms upload, /listener timer 0.001 ms download (all 2 threads)";
+    assert_eq!(system(3), [(both.to_owned(), Some(290))], "from its arrival until one of them was free");
+    assert_eq!(system(2), [("/listener timer 0.001 ms download".to_owned(), Some(290))], "a spinner each");
+}
