@@ -77,13 +77,12 @@ def thread_starvation(system: System, draw: random.Random) -> Truth:
 
 
 def queue_too_short(system: System, draw: random.Random) -> Truth:
-    """A queue of one message before a callback that sometimes takes several periods."""
-    node = stage(system, draw)
-    callback = node.callbacks[0]
-    period = system.nodes[0].callbacks[0].period_ms
-    callback.stall = Stall(20, period * 4, "sleep")
-    system.depth[callback.topic] = 1
-    return Truth("queue-too-short", node.name, callback.topic, ("queue-too-short", "overwritten"))
+    """A queue of one message where the sensor sends several at once."""
+    sensor, node = system.nodes[:2]
+    sensor.callbacks[0].burst = draw.choice([3, 5])
+    topic = node.callbacks[0].topic
+    system.depth[topic] = 1
+    return Truth("queue-too-short", node.name, topic, ("queue-too-short", "overwritten", "overwrote"))
 
 
 def qos_mismatch(system: System, draw: random.Random) -> Truth:
@@ -160,7 +159,7 @@ def late_joiner(system: System, draw: random.Random) -> Truth:
     """A stage starts seconds after the others."""
     node = stage(system, draw)
     node.start_after_s = 4.0
-    return Truth("late-joiner", node.name, node.callbacks[0].topic, ("late", "unmatched", "before it was matched"))
+    return Truth("late-joiner", node.name, node.callbacks[0].topic, ("it came late", "unmatched"))
 
 
 def lock_step(system: System, draw: random.Random) -> Truth:
@@ -170,7 +169,7 @@ def lock_step(system: System, draw: random.Random) -> Truth:
     plan.phase_ms = 4.0
     work_ms = plan.period_ms * draw.uniform(0.4, 0.6)
     planner.callbacks.insert(0, Callback("draw_markers", period_ms=plan.period_ms, work_ms=work_ms))
-    return Truth("lock-step", "planner", "draw_markers", ("phase", "lock-step", "executor busy", "was in"))
+    return Truth("lock-step", "planner", "draw_markers", ("phase", "timers-in-step", "executor busy"))
 
 
 def dead_node(system: System, draw: random.Random) -> Truth:
@@ -219,7 +218,7 @@ def large_messages(system: System, draw: random.Random) -> Truth:
     """Messages of megabytes where kilobytes would do."""
     node = stage(system, draw)
     system.bytes[node.callbacks[0].topic] = draw.choice([4, 8]) << 20
-    return Truth("large-messages", node.name, node.callbacks[0].topic, ("transport", "size", "large"))
+    return Truth("large-messages", node.name, node.callbacks[0].topic, ("transport", "large-message"))
 
 
 def simulated_time(system: System, draw: random.Random) -> Truth:
@@ -239,7 +238,7 @@ def thin_link(system: System, draw: random.Random) -> Truth:
     system.link_of[node.name] = f"{rate_mbit} Mbit/s"
     busy_ms = system.nodes[0].callbacks[0].period_ms * draw.uniform(0.6, 0.8)
     system.bytes[topic] = int(rate_mbit * 1e6 / 8 * busy_ms / 1e3)
-    return Truth("thin-link", node.name, topic, ("transport", "large", "size"))
+    return Truth("thin-link", node.name, topic, ("transport", "large-message"))
 
 
 def stage(system: System, draw: random.Random) -> Node:

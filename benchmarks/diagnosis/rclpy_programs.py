@@ -89,6 +89,9 @@ def body(callback: Callback, keeps: bool, system: System) -> list[str]:
         if callback.publishes == "clock":
             return [*lines, f"{indent}self.clock.publish(clock())"]
         size = system.bytes.get(callback.publishes, MESSAGE_BYTES)
+        if callback.burst > 1:
+            lines.append(f"{indent}for _ in range({callback.burst}):")
+            indent += "    "
         lines.append(
             f"{indent}self.{callback.publishes}.publish(image({size}{', ' + stamp if system.stamped else ''}))"
         )

@@ -148,10 +148,12 @@ void Stage::run(const std::string &name, const Image *message) {
     }
   }
   if (publishes.empty()) return;
-  Image output;
-  output.data.resize(static_cast<size_t>(number(words, "bytes", 0)));
-  if (number(words, "stamped", 0) > 0) output.header.stamp = stamp;
-  publishers_.at(publishes).publish(output);
+  for (int i = 0; i < number(words, "burst", 1); i++) {
+    Image output;
+    output.data.resize(static_cast<size_t>(number(words, "bytes", 0)));
+    if (number(words, "stamped", 0) > 0) output.header.stamp = message || !uses.empty() ? stamp : ros::Time::now();
+    publishers_.at(publishes).publish(output);
+  }
 }
 
 int main(int count, char **arguments) {

@@ -90,6 +90,7 @@ def of_callback(callback: Callback, system: System) -> str:
         stall_ms=stall and stall.ms,
         stall_how=stall and stall.how,
         publishes=callback.publishes,
+        burst=callback.burst,
         bytes=system.bytes.get(callback.publishes, MESSAGE_BYTES) if callback.publishes else None,
         uses=",".join(callback.uses) or None,
         stamped=int(system.stamped),

@@ -8,7 +8,8 @@ def accusations(explained: dict) -> list[str]:
     """What `tacho explain --json` blames, in the order in which a reader meets it: the verdict's culprits, then cases of findings, the worst of
     each first."""
     texts = [
-        " ".join(str(value) for value in culprit.values())
+        # Not the whole path of the file, in which the kind of fault stands.
+        " ".join(str(value) for key, value in culprit.items() if key != "location")
         for culprit in explained.get("verdict", {}).get("culprits", [])
     ]
     findings = explained.get("findings", [])

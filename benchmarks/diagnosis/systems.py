@@ -29,6 +29,7 @@ class Callback:
     service: str | None = None
     work_ms: float = 1.0
     publishes: str | None = None
+    burst: int = 1  # messages that it publishes at once
     # Topics of this node whose latest message goes into what this callback publishes; without it, their callbacks keep their message.
     uses: list[str] = field(default_factory=list)
     calls: str | None = None  # service that it calls and waits for
