@@ -26,9 +26,6 @@ pub(super) fn of_callback(late: &Late<'_>, kind: CauseKind, (named, name): (&Nam
     let is_off_cpu = kind == CauseKind::OffCpu || cpu_ms.is_some_and(|cpu| cpu < COMPUTES * wall_ms);
     // What took the CPU from it may be what took it from all.
     let others = late.others.as_ref().filter(|_| is_off_cpu && waits_in.is_none());
-    let first = others.map(|others| {
-        format!("See with tacho record --scheduler on whether {who} slept or was kept from its CPU: {others}.")
-    });
     let advice = match kind {
         CauseKind::ExecutorBusy | CauseKind::GroupBusy if is_own_queue => format!(
             "Make {who} do less a call, have it take the newest message alone (a depth of 1), or publish its input \
@@ -49,13 +46,16 @@ pub(super) fn of_callback(late: &Late<'_>, kind: CauseKind, (named, name): (&Nam
         }
         _ if is_off_cpu => {
             let says = "; tacho record --scheduler on says whether it slept or was kept from its CPU";
-            let says = if first.is_some() { "" } else { says };
+            let says = if others.is_some() { "" } else { says };
             format!("Move what {who} waits for (a lock, a service, the disk, a sleep) out of it{says}.")
         }
         _ => format!("Make {who} do less a call, or move the seldom part of its work to a callback of its own."),
     };
-    match first {
-        Some(first) => format!("{first} If it slept: {}{}", advice[..1].to_lowercase(), &advice[1..]),
+    match others {
+        Some(others) => format!(
+            "{advice} But first see with tacho record --scheduler on whether {who} slept or was kept from its CPU: \
+             {others}."
+        ),
         None => advice,
     }
 }
