@@ -1,11 +1,18 @@
 """Compares a run with its program's own output."""
 
+import re
 from collections import defaultdict
 
 import pyarrow.parquet as parquet
 
-ERROR_NS = 100_000
-"""Error of the relation between ticks and the clock while others have the CPUs; messages come every 10 ms."""
+
+def error_ns(run) -> int:
+    """How far a time of a run may lie from a program's own reading of the clock: 20 us, and what the run states."""
+    notes = parquet.read_table(run / "tables/notes.parquet").to_pylist()
+    stated_us = [
+        re.search(r"wrong by up to ([\d.]+) us", n["text"]).group(1) for n in notes if n["name"] == "clock-error"
+    ]
+    return 20_000 + sum(round(float(us) * 1e3) for us in stated_us)
 
 
 class Recording:
@@ -14,6 +21,7 @@ class Recording:
     def __init__(self, tacho, answers: str):
         self.summary = tacho.json("explain", "run")
         self.folder = tacho.directory / "run/tables"
+        self.error_ns = error_ns(tacho.directory / "run")
         self.said = defaultdict(list)
         for line in answers.splitlines():
             words = line.rsplit(" ", 3)
@@ -56,7 +64,7 @@ class Recording:
         ours, theirs = self.executions(kind, node, topic), self.said[name]
         assert len(ours) == len(theirs) > 0, name
         for (start, end), (_, first_line, last_line) in zip(ours, theirs):
-            assert start - ERROR_NS <= first_line <= last_line <= end + ERROR_NS, name
+            assert start - self.error_ns <= first_line <= last_line <= end + self.error_ns, name
 
     def latency_lies_within(self, topic, node, name):
         """Each message was published after the program began to publish it, and taken before its callback's first
@@ -65,10 +73,10 @@ class Recording:
         taken = [m for m in self.messages(node, topic) if m["take_ns"] is not None]
         assert len(taken) == len(self.said[name]) > 0, name
         for message, (sequence, first_line, _) in zip(sorted(taken, key=lambda m: m["callback_ns"]), self.said[name]):
-            assert published[sequence] - ERROR_NS <= message["publish_ns"], name
-            assert message["callback_ns"] <= first_line + ERROR_NS, name
+            assert published[sequence] - self.error_ns <= message["publish_ns"], name
+            assert message["callback_ns"] <= first_line + self.error_ns, name
             after = published.get(sequence + 1)
-            assert after is None or message["publish_ns"] <= after + ERROR_NS, name
+            assert after is None or message["publish_ns"] <= after + self.error_ns, name
 
     def agrees_with_every_callback(self):
         """For the program every_callback: the recording encloses each callback, and lies within each message's way,

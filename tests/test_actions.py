@@ -9,7 +9,7 @@ import pytest
 from command import Tacho
 from domains import free_domain
 from places import ROOT
-from recording import ERROR_NS
+from recording import error_ns
 
 ACTIONS = ROOT / "tests" / "actions"
 PROGRAMS = ROOT / "tests" / "programs"
@@ -32,6 +32,7 @@ class Recording:
         done = tacho("record", "--cpu-time", "-o", "run", "--", python, PROGRAMS / "action_nodes.py", executor, *nodes)
         self.directory = tacho.directory / "run"
         self.summary = tacho.json("explain", "run")
+        self.error_ns = error_ns(self.directory)
         self.text = tacho("explain", "run", "--all").stdout
         self.printed = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("told ")]
 
@@ -85,22 +86,24 @@ def test_each_time_of_a_goal_is_that_of_the_clocks_inside_the_nodes(recording):
     assert len(goals) == len(sent) == GOALS
     for number, goal in enumerate(goals):
         before, after = sent[number]
-        assert before - ERROR_NS <= goal["sent_ns"] <= after + ERROR_NS
+        assert before - recording.error_ns <= goal["sent_ns"] <= after + recording.error_ns
         assert (
             goal["sent_ns"]
             <= goal["taken_ns"]
             <= goal["answered_ns"]
             <= goal["response_ns"]
-            <= responses[number][0] + ERROR_NS
+            <= responses[number][0] + recording.error_ns
         )
         if not goal["accepted"]:
             assert goal["ended_ns"] is None and goal["result_ns"] is None and number not in results
             continue
         began, ended, _ = executed[number]
-        assert goal["taken_ns"] <= goal["accepted_ns"] <= began + ERROR_NS
+        assert goal["taken_ns"] <= goal["accepted_ns"] <= began + recording.error_ns
         # It ended in the last lines of the callback.
-        assert began - ERROR_NS <= goal["ended_ns"] <= ended + ERROR_NS
-        assert goal["ended_ns"] <= goal["result_sent_ns"] <= goal["result_ns"] <= results[number][0] + ERROR_NS
+        assert began - recording.error_ns <= goal["ended_ns"] <= ended + recording.error_ns
+        assert (
+            goal["ended_ns"] <= goal["result_sent_ns"] <= goal["result_ns"] <= results[number][0] + recording.error_ns
+        )
 
 
 def test_the_figures_are_those_of_the_clocks_but_for_what_lies_between_them(recording):
@@ -114,7 +117,7 @@ def test_the_figures_are_those_of_the_clocks_but_for_what_lies_between_them(reco
         assert action[figure]["count"] == len(spans)
         # Our time ends at the take, before the first line of the callback.
         mean_us = sum(spans) / len(spans) / 1e3
-        assert 0 < action[figure]["mean"] <= mean_us + ERROR_NS / 1e3
+        assert 0 < action[figure]["mean"] <= mean_us + recording.error_ns / 1e3
     inside_us = sum(end - begin for begin, end, _ in executed.values()) / len(executed) / 1e3
     assert action["execution_us"]["count"] == len(executed) == 10
     assert action["execution_us"]["mean"] <= action["result_us"]["mean"]
@@ -124,7 +127,7 @@ def test_the_figures_are_those_of_the_clocks_but_for_what_lies_between_them(reco
     assert 0 < action["execution_cpu_us"]["mean"] < inside_us
     (figures,) = (c for c in recording.summary["callbacks"] if c.get("topic") == "/count execution")
     assert (figures["node"], figures["kind"], figures["count"]) == ("/counter", "action", 10)
-    assert figures["duration_us"]["mean"] >= worked_us - 10 * ERROR_NS / 1e3
+    assert figures["duration_us"]["mean"] >= worked_us - 10 * recording.error_ns / 1e3
     assert figures["duration_us"]["mean"] < inside_us
     assert figures["symbol"].startswith("Counter.on_execute (")
     (decision,) = (c for c in recording.summary["callbacks"] if c.get("topic") == "/count goal")
@@ -138,8 +141,8 @@ def test_feedback_has_its_rate_and_latency(recording):
         by_goal.setdefault(number, []).append((int(before), int(after)))
     steps = sum(len(calls) - 1 for calls in by_goal.values())
     # Each call lies between two readings of the clock.
-    longest_ns = sum(calls[-1][1] - calls[0][0] + 2 * ERROR_NS for calls in by_goal.values())
-    shortest_ns = sum(calls[-1][0] - calls[0][1] - 2 * ERROR_NS for calls in by_goal.values())
+    longest_ns = sum(calls[-1][1] - calls[0][0] + 2 * recording.error_ns for calls in by_goal.values())
+    shortest_ns = sum(calls[-1][0] - calls[0][1] - 2 * recording.error_ns for calls in by_goal.values())
     (action,) = recording.summary["actions"]
     assert steps * 1e9 / longest_ns <= action["feedback_rate_hz"] <= steps * 1e9 / shortest_ns
     topic = {i for i, e in enumerate(recording.table("endpoints")) if e["topic"] == "/count/_action/feedback"}
@@ -149,10 +152,10 @@ def test_feedback_has_its_rate_and_latency(recording):
     # Threads that publish at once may do so in another order than they read the clock in: of the readings that may be a
     # call's, the one that ends first is.
     for call in calls:
-        begun = [reading for reading in clocks if reading[0] - ERROR_NS <= call]
+        begun = [reading for reading in clocks if reading[0] - recording.error_ns <= call]
         assert begun, call
         first_to_end = min(begun, key=lambda reading: reading[1])
-        assert call <= first_to_end[1] + ERROR_NS
+        assert call <= first_to_end[1] + recording.error_ns
         clocks.remove(first_to_end)
     # rclpy passes on feedback of goals whose result it has not taken yet, and a busy client may lose some of a queue of
     # ten.
@@ -160,7 +163,7 @@ def test_feedback_has_its_rate_and_latency(recording):
     messages = [m for m in recording.table("messages") if m["subscription"] in topic and m["take_ns"] is not None]
     begun = sorted(m["callback_ns"] for m in messages if m["callback_ns"] is not None)
     assert len(begun) == len(heard) > 0
-    assert all(begin <= first_line + ERROR_NS for begin, first_line in zip(begun, heard))
+    assert all(begin <= first_line + recording.error_ns for begin, first_line in zip(begun, heard))
     latencies = [((m["callback_ns"] or m["take_ns"]) - m["publish_ns"]) / 1e3 for m in messages]
     assert action["feedback_received"] == action["feedback_latency_us"]["count"] == len(messages)
     assert action["feedback_latency_us"]["mean"] == pytest.approx(sum(latencies) / len(latencies))

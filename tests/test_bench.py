@@ -9,7 +9,7 @@ import statistics
 
 import pyarrow.parquet as parquet
 import pytest
-from recording import ERROR_NS
+from recording import error_ns
 from waiting import finished, wait_for, wait_for_window
 
 RATE_HZ = 100
@@ -50,13 +50,13 @@ run: {{duration: 3 s, in_node_clock: true}}
     inside = messages_by_clock(run, "listener")
     ours = {m["sequence"]: m for m in rows(run, "messages") if m["callback_ns"] is not None}
     assert len(ours) > RATE_HZ
-    latencies = []
+    error, latencies = error_ns(run), []
     for sequence, message in ours.items():
         stamp, received = inside[sequence]
         # The stamp is taken just before our publish event, the receipt just after our callback event; in between, other
         # programs may get the CPU.
         latencies.append((message["callback_ns"] - message["publish_ns"], received - stamp))
-        assert stamp <= message["publish_ns"] + ERROR_NS and message["callback_ns"] <= received + ERROR_NS
+        assert stamp <= message["publish_ns"] + error and message["callback_ns"] <= received + error
     ours_ns, theirs_ns = map(statistics.median, zip(*latencies))
     assert ours_ns == pytest.approx(theirs_ns, rel=0.25)
     point = summary["points"][0]

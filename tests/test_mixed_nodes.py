@@ -8,7 +8,7 @@ import pyarrow.parquet as parquet
 import pytest
 from domains import free_domain
 from places import PROGRAMS, ROOT
-from recording import ERROR_NS
+from recording import error_ns
 
 OF = {"ros2": ROOT / "build/tacho-node", "rclpy": ROOT / "build/nodes/rclpy/node"}
 QOS = {"reliable": True, "transient_local": False, "keep_all": False, "depth": 100}
@@ -65,7 +65,7 @@ def test_every_message_of_the_chain_agrees_with_the_clocks_inside_its_nodes(tach
         return parquet.read_table(tacho.directory / "run/tables" / f"{name}.parquet").to_pylist()
 
     topics = [endpoint["topic"] for endpoint in table("endpoints")]
-    received = {}
+    received, error = {}, error_ns(tacho.directory / "run")
     for topic, node in [("/first", "relay"), ("/second", "sink")]:
         ours = {m["sequence"]: m for m in table("messages") if topics[m["subscription"]] == topic}
         with open(clock / f"{node}.messages.csv") as file:
@@ -73,18 +73,18 @@ def test_every_message_of_the_chain_agrees_with_the_clocks_inside_its_nodes(tach
         assert ours.keys() == theirs.keys() and len(theirs) >= 5
         for sequence, row in theirs.items():
             # The stamp is read just before the publish call, and the other just before the callback's event.
-            assert int(row["stamp_ns"]) - ERROR_NS <= ours[sequence]["publish_ns"] <= ours[sequence]["take_ns"]
-            assert ours[sequence]["publish_ns"] < int(row["received_ns"]) <= ours[sequence]["callback_ns"] + ERROR_NS
+            assert int(row["stamp_ns"]) - error <= ours[sequence]["publish_ns"] <= ours[sequence]["take_ns"]
+            assert ours[sequence]["publish_ns"] < int(row["received_ns"]) <= ours[sequence]["callback_ns"] + error
         # Between these two, the thread may lose its CPU.
         apart = [ours[sequence]["callback_ns"] - int(row["received_ns"]) for sequence, row in theirs.items()]
-        assert sum(ns > ERROR_NS for ns in apart) * 5 <= len(apart), apart
+        assert sum(ns > error for ns in apart) * 5 <= len(apart), apart
         received[topic] = theirs
     # An instance begins in the source's callback, and ends in the sink's, after the first reading of its clock.
     instances = sorted(table("instances"), key=lambda instance: instance["start_ns"])
     pairs = [(received["/first"][sequence], received["/second"][sequence]) for sequence in sorted(received["/second"])]
     for instance, (first, second) in zip(instances, pairs, strict=True):
         assert (
-            instance["start_ns"] <= int(first["stamp_ns"]) + ERROR_NS
-            and instance["end_ns"] >= int(second["received_ns"]) - ERROR_NS
+            instance["start_ns"] <= int(first["stamp_ns"]) + error
+            and instance["end_ns"] >= int(second["received_ns"]) - error
         )
         assert instance["end_to_end_ns"] == instance["end_ns"] - instance["start_ns"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import ros_packages
 from places import PROGRAMS, ROOT
-from recording import ERROR_NS, Recording
+from recording import Recording
 
 FIXTURES = ROOT / "tests" / "fixtures" / "rclcpp"
 
@@ -109,7 +109,11 @@ def test_what_a_callback_waited_for_on_several_threads_is_named(recording):
             if message["arrival_ns"] > free_at:
                 continue  # a busy machine: what it would have waited for was over
             waited = parts[kind, by] + parts["transport", topic]
-            assert free_at - message["publish_ns"] - ERROR_NS <= waited <= started - message["publish_ns"] + ERROR_NS, (
+            assert (
+                free_at - message["publish_ns"] - run.error_ns
+                <= waited
+                <= started - message["publish_ns"] + run.error_ns
+            ), (
                 topic,
                 parts,
             )
@@ -142,11 +146,11 @@ def test_messages_within_a_process_are_counted_once_and_what_was_overwritten_is_
     assert not [n for n in run.summary["notes"] if n["name"] == "latency-to-take"]
 
 
-def sequence_of(rows, instant, is_after):
+def sequence_of(run, name, instant, is_after):
     """From the program's output: the publish call just before an instant, or the first line just after it."""
     if is_after:
-        return next((sequence for sequence, start, _ in rows if start >= instant - ERROR_NS), None)
-    return next((sequence for sequence, start, _ in reversed(rows) if start <= instant + ERROR_NS), None)
+        return next((sequence for sequence, start, _ in run.said[name] if start >= instant - run.error_ns), None)
+    return next((sequence for sequence, start, _ in reversed(run.said[name]) if start <= instant + run.error_ns), None)
 
 
 @pytest.mark.parametrize("executor", ["single", "multi"])
@@ -160,8 +164,8 @@ def test_outputs_of_fusion_timers_and_polling_are_tied_to_the_input_that_the_pro
         mine = [i for i, row in enumerate(instances) if row["chain"] == chain]
         assert mine, output
         for instance in mine:
-            used = sequence_of(run.said[f"sunk {output}"], hops[instance][2]["start_ns"], is_after=True)
-            assert sequence_of(run.said["/left"], hops[instance][0]["output_ns"], is_after=False) == used, (
+            used = sequence_of(run, f"sunk {output}", hops[instance][2]["start_ns"], is_after=True)
+            assert sequence_of(run, "/left", hops[instance][0]["output_ns"], is_after=False) == used, (
                 output,
                 instance,
             )
@@ -213,11 +217,11 @@ def test_goals_of_an_action_are_told_by_the_times_around_its_callbacks(recording
     for goal, decided, accepted, result in zip(
         goals, *(run.said[name] for name in ("on_goal", "on_accepted", "on_result")), strict=True
     ):
-        assert goal["sent_ns"] <= goal["taken_ns"] <= decided[1] + ERROR_NS
-        assert decided[2] - ERROR_NS <= goal["accepted_ns"] <= accepted[1] + ERROR_NS
+        assert goal["sent_ns"] <= goal["taken_ns"] <= decided[1] + run.error_ns
+        assert decided[2] - run.error_ns <= goal["accepted_ns"] <= accepted[1] + run.error_ns
         # It succeeds in the last line of that callback.
-        assert accepted[1] - ERROR_NS <= goal["ended_ns"] <= accepted[2] + ERROR_NS
-        assert goal["ended_ns"] <= goal["result_ns"] <= result[1] + ERROR_NS
+        assert accepted[1] - run.error_ns <= goal["ended_ns"] <= accepted[2] + run.error_ns
+        assert goal["ended_ns"] <= goal["result_ns"] <= result[1] + run.error_ns
     # A response begins when it is taken and ends when its client is done with it, whatever the executor reports.
     run.surrounds("on_result", "client", "/calling", "/count/_action/get_result response")
     assert len(run.executions("client", "/calling", "/count/_action/send_goal response")) == 20
@@ -241,11 +245,11 @@ def test_a_response_that_a_timer_or_a_thread_sends_later_is_followed_to_its_requ
     calls = sorted(run.table("services"), key=lambda call: call["sequence"])
     assert len(calls) == 20
     for number, call in enumerate(calls):
-        assert said["asked"][number][0] - ERROR_NS <= call["request_ns"]
-        assert call["request_taken_ns"] <= said["on_request"][number][0] + ERROR_NS
+        assert said["asked"][number][0] - run.error_ns <= call["request_ns"]
+        assert call["request_taken_ns"] <= said["on_request"][number][0] + run.error_ns
         before, after = said["answered"][number]
-        assert before - ERROR_NS <= call["response_ns"] <= after + ERROR_NS
-        assert call["response_taken_ns"] <= said["on_response"][number][0] + ERROR_NS
+        assert before - run.error_ns <= call["response_ns"] <= after + run.error_ns
+        assert call["response_taken_ns"] <= said["on_response"][number][0] + run.error_ns
     (chain,) = (
         c
         for c in run.summary["chains"]
@@ -256,6 +260,6 @@ def test_a_response_that_a_timer_or_a_thread_sends_later_is_followed_to_its_requ
     at_server = {hop["instance"]: hop for hop in run.table("hops") if hop["position"] == 1}
     for number, instance in enumerate(instances):
         # From the callback that took the request to the response, from whichever thread.
-        assert at_server[instance]["start_ns"] <= said["on_request"][number][0] + ERROR_NS
+        assert at_server[instance]["start_ns"] <= said["on_request"][number][0] + run.error_ns
         before, after = said["answered"][number]
-        assert before - ERROR_NS <= at_server[instance]["output_ns"] <= after + ERROR_NS
+        assert before - run.error_ns <= at_server[instance]["output_ns"] <= after + run.error_ns

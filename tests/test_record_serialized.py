@@ -4,7 +4,7 @@ with the clocks inside them."""
 import pyarrow.parquet as parquet
 import pytest
 from places import PROGRAMS
-from recording import ERROR_NS
+from recording import error_ns
 
 COUNT = 30
 
@@ -30,10 +30,11 @@ def test_bytes_are_followed_like_any_message(tacho, request, release):
 
     first = {i for i, e in enumerate(table("endpoints")) if e["topic"] == "/first"}
     messages = sorted((m for m in table("messages") if m["subscription"] in first), key=lambda m: m["publish_ns"])
+    error = error_ns(tacho.directory / "run")
     for number, message in enumerate(messages):
         # Each lies between the clock before the publish call and that in the first line of the callback.
-        assert told["sent"][number] - ERROR_NS <= message["publish_ns"] <= message["take_ns"]
-        assert message["take_ns"] <= message["callback_ns"] <= told["on_first"][number] + ERROR_NS
+        assert told["sent"][number] - error <= message["publish_ns"] <= message["take_ns"]
+        assert message["take_ns"] <= message["callback_ns"] <= told["on_first"][number] + error
     (chain,) = summary["chains"]
     assert chain["path"] == ["/source", "/first", "/relay", "/second", "/sink"]
     assert (chain["instances"], chain["lost"]) == (COUNT, 0)

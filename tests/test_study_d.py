@@ -5,7 +5,7 @@ import json
 
 import pyarrow.parquet as parquet
 import pytest
-from recording import ERROR_NS
+from recording import error_ns
 
 pytestmark = pytest.mark.timing
 
@@ -39,9 +39,10 @@ def test_callback_times_agree_with_a_clock_inside_the_callback(tacho, workloads)
     ours = sorted((e["start_ns"], e["end_ns"] - e["start_ns"]) for e in executions if e["callback"] in mine)
     inside = sorted(clock.items())
     assert len(ours) == len(inside)
+    error = error_ns(tacho.directory / "run")
     for (our_start, our_time), (clock_start, clock_time) in zip(ours, inside):
-        assert our_start <= clock_start + ERROR_NS
-        assert our_time >= clock_time - ERROR_NS
+        assert our_start <= clock_start + error
+        assert our_time >= clock_time - error
     wrong = [
         (our_time, clock_time)
         for (_, our_time), (_, clock_time) in zip(ours, inside)

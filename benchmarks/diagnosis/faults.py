@@ -47,7 +47,7 @@ def blocked_service_call(system: System, draw: random.Random) -> Truth:
     )
     node.threads = 2
     node.callbacks[0].calls = "look_up"
-    return Truth("blocked-service-call", "map_server", "look_up", ("service", "blocked"))
+    return Truth("blocked-service-call", "map_server", "look_up", ("service", "blocked", "call-blocks-executor"))
 
 
 def mutual_exclusion(system: System, draw: random.Random) -> Truth:
@@ -97,7 +97,7 @@ def cpu_clash(system: System, draw: random.Random) -> Truth:
     node = stage(system, draw)
     node.cpus = "1"
     system.burners.append("taskset -c 1")
-    return Truth("cpu-clash", node.name, "burner", ("preempted", "off-cpu", "off_cpu", "kept from its CPU"))
+    return Truth("cpu-clash", node.name, "burner", ("preempted", "off-cpu", "off the cpu", "kept from its CPU"))
 
 
 def background_load(system: System, draw: random.Random) -> Truth:

@@ -21,12 +21,15 @@ from systems import System, healthy
 ROOT = Path(__file__).resolve().parents[2]
 TACHO = ROOT / "build" / "tacho"
 RECORDED = {"rclpy": rclpy_programs.recorded, "roscpp": roscpp_programs.recorded, "own-nodes": own_nodes.recorded}
-BURNER = [sys.executable, "-c", "while True: pass"]
-# 5 ms of every 20: a real-time thread that takes all of a CPU would be stopped by the kernel.
+NAMED = "open('/proc/self/comm', 'w').write('burner')\n"
+BURNER = [sys.executable, "-c", NAMED + "while True: pass"]
+# 20 ms of every 80: a real-time thread that takes all of a CPU would be stopped by the kernel, and pulses as short as the usual jitter make
+# nothing late.
 PULSE = [
     sys.executable,
     "-c",
-    "import time\nwhile True:\n    end = time.monotonic() + 0.005\n    while time.monotonic() < end: pass\n    time.sleep(0.015)",
+    NAMED
+    + "import time\nwhile True:\n    end = time.monotonic() + 0.02\n    while time.monotonic() < end: pass\n    time.sleep(0.06)",
 ]
 PATIENCE_S = 5
 """What a system that is told to end has for it."""

@@ -25,7 +25,7 @@ def accusations(explained: dict) -> list[str]:
 def place(truth: Truth, explained: dict) -> int | None:
     """The place, from 1, of the first accusation that names the node and the culprit, and says the kind; None: none does."""
     for number, text in enumerate(accusations(explained), 1):
-        lower = text.lower()
+        lower = text.lower().replace("_", " ")
         named = truth.node in text and (truth.culprit == "burner" or truth.culprit in text)
         if named and any(word.lower() in lower for word in truth.words):
             return number

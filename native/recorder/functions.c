@@ -22,8 +22,7 @@ EXPORT bool tacho_function_name(const void *code, char *name, size_t size);
 /* The program or library with an address in its code. */
 struct module {
   uintptr_t code, base;
-  char path[4096];
-  bool found;
+  const char *path; /* null: none has it */
 };
 
 static int holds(struct dl_phdr_info *info, size_t size, void *data) {
@@ -34,10 +33,8 @@ static int holds(struct dl_phdr_info *info, size_t size, void *data) {
     const uintptr_t from = info->dlpi_addr + part->p_vaddr;
     if (part->p_type != PT_LOAD || !(part->p_flags & PF_X)) continue;
     if (module->code < from || module->code - from >= part->p_memsz) continue;
-    const char *path = info->dlpi_name && *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
+    module->path = info->dlpi_name && *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
     module->base = info->dlpi_addr;
-    module->found = strlen(path) < sizeof module->path;
-    if (module->found) strcpy(module->path, path);
     return 1;
   }
   return 0;
@@ -103,7 +100,7 @@ bool tacho_function_name(const void *code, char *name, size_t size) {
   struct module module = {.code = (uintptr_t)code};
   char mangled[LONGEST];
   dl_iterate_phdr(holds, &module);
-  if (!module.found || size == 0) return false;
+  if (!module.path || size == 0) return false;
   Dl_info known;
   const bool is_known = dladdr(code, &known) != 0 && known.dli_sname && known.dli_saddr == code;
   if (is_known && strlen(known.dli_sname) < sizeof mangled)
@@ -131,14 +128,19 @@ static size_t read_words(uintptr_t from, uintptr_t *words, size_t count) {
 static bool is_code(uintptr_t address) {
   struct module module = {.code = address};
   dl_iterate_phdr(holds, &module);
-  return module.found;
+  return module.path != NULL;
 }
 
-/* Whether two words may be a pointer to a method: its address, or its place among the virtual ones plus 1, and what to
- * add to the object's address. */
+/* Whether two words may be a pointer to a method: its address, or its place among the virtual ones, and what to add to
+ * the object's address. The lowest bit of the first marks a virtual one; on AArch64, that of the second. */
 static bool is_method(const uintptr_t *words) {
   enum { MOST_VIRTUAL = 1 << 16, LARGEST_OBJECT = 1 << 20 };
-  const bool is_virtual = words[0] % 2 == 1 && words[0] < MOST_VIRTUAL;
+#ifdef __aarch64__
+  const bool is_marked = words[1] & 1;
+#else
+  const bool is_marked = words[0] & 1;
+#endif
+  const bool is_virtual = is_marked && words[0] < MOST_VIRTUAL;
   return words[1] < LARGEST_OBJECT && (is_virtual || is_code(words[0]));
 }
 

@@ -7,31 +7,31 @@ from pathlib import Path
 
 import pytest
 from places import ROOT
-from recording import ERROR_NS
+from recording import error_ns
 from ros1_system import compiled, kill, ros1, ros1_program  # noqa: F401 (fixtures)
 from waiting import LIMIT_S, succeeded, wait_for
 
 LOST = ("lost", "subscription_queue")
 
 
-def assert_encloses(executions, clock):
+def assert_encloses(executions, clock, error):
     """The recorder's bounds enclose those of the clock in the callback, one by one."""
     assert len(executions) == len(clock)
     for execution, (start, end) in zip(executions, clock):
-        assert execution["start_ns"] - ERROR_NS <= start <= end <= execution["end_ns"] + ERROR_NS
+        assert execution["start_ns"] - error <= start <= end <= execution["end_ns"] + error
 
 
 @pytest.mark.parametrize("spinner", ["spin", "once", "multi", "async", "own"])
 def test_every_callback_of_every_spinner_is_recorded_around_its_own_clock(ros1, spinner):
     ros1.record("talk=talk 100 60 1000", f"work=work {spinner} 1 100", "hear=hear")
-    subscription = ros1.executions("/work", topic="/topic_1")
+    subscription, error = ros1.executions("/work", topic="/topic_1"), error_ns(ros1.run)
     assert len(subscription) == 60
-    assert_encloses(subscription, ros1.clock("work", "subscription"))
-    assert_encloses(ros1.executions("/work", kind="service"), ros1.clock("work", "service"))
+    assert_encloses(subscription, ros1.clock("work", "subscription"), error)
+    assert_encloses(ros1.executions("/work", kind="service"), ros1.clock("work", "service"), error)
     for what, period_ms in [("timer", 100), ("wall", 200), ("steady", 250)]:
         executions = ros1.executions("/work", kind="timer", period_ns=period_ms * 1_000_000)
         assert len(executions) > 0
-        assert_encloses(executions, ros1.clock("work", what))
+        assert_encloses(executions, ros1.clock("work", what), error)
         assert all(e["queued_ns"] is not None and e["queued_ns"] <= e["start_ns"] for e in executions)
 
 
@@ -40,10 +40,11 @@ def test_messages_are_linked_over_processes_and_make_the_chain(ros1):
     published = [start for start, _ in ros1.clock("talk", "publish")]
     started = [start for start, _ in ros1.clock("work", "subscription")]
     rows = sorted(ros1.messages("/work", "/topic_1"), key=lambda m: m["publish_ns"])
+    error = error_ns(ros1.run)
     assert len(rows) == len(published) == len(started) == 50
     for row, publish, start in zip(rows, published, started):
         # One after the other: the n-th published message is the n-th that was called back.
-        assert row["callback_ns"] <= start + ERROR_NS and publish <= row["publish_ns"] + ERROR_NS
+        assert row["callback_ns"] <= start + error and publish <= row["publish_ns"] + error
         assert row["publish_ns"] <= row["arrival_ns"] <= row["take_ns"] <= row["callback_ns"]
     layers = {of["topic"]: of for of in summary["layers"]}
     ways = ["publish_client_library", "transport", "executor", "take_client_library"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as parquet
 import pytest
 from places import ROOT
-from recording import ERROR_NS
+from recording import error_ns
 from waiting import finished, succeeded, wait_for
 
 PROGRAM = Path(__file__).with_name("beside_a_burner.py")
@@ -69,11 +69,13 @@ def check_cpu_times(run, executions, said):
         pytest.skip(
             f"of {len(executions)} callbacks, the CPU time of {len(known)} is known: {notes['kernel-switches-missing']}"
         )
+    error = error_ns(run)
     for ours, theirs in known:
-        assert ours["start_ns"] - ERROR_NS <= theirs["from_ns"] and theirs["to_ns"] <= ours["end_ns"] + ERROR_NS
+        assert ours["start_ns"] - error <= theirs["from_ns"] and theirs["to_ns"] <= ours["end_ns"] + error
     lack = [(ours["cpu_ns"], theirs["cpu_ns"]) for ours, theirs in known if ours["cpu_ns"] < 0.95 * theirs["cpu_ns"]]
-    # If the kernel omits two switches in a row, nothing shows it.
-    assert len(lack) <= 0.1 * len(known), lack
+    # A kernel that omits switches may omit two in a row, and then nothing shows it.
+    may_lack = 0.1 if "kernel-switches-missing" in notes else 0
+    assert len(lack) <= may_lack * len(known), lack
     known = [pair for pair in known if (pair[0]["cpu_ns"], pair[1]["cpu_ns"]) not in lack]
     # Time that a hypervisor takes is CPU time by switches, but not by the thread's clock, so one execution may be far
     # longer.

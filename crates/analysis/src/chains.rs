@@ -73,7 +73,7 @@ pub(crate) struct MadeOf {
 }
 
 impl MadeOf {
-    /// Row of the last hop of an instance of this chain, one of those that are told ([`told`]).
+    /// Row of the last hop of an instance of this chain, one of those that are reported ([`told`]).
     pub fn last_hop(&self, instance: Row<Instance>) -> usize {
         let place = Row::new(instance.number() - self.instances.start);
         let before = match &self.told {

@@ -26,7 +26,7 @@ use tacho_tables::{HostClock, Tables};
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
 
-/// What analysis must be told besides the events.
+/// What analysis must know besides the events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
     /// Start of the measured window, ns of CLOCK_MONOTONIC; `None`: from the first event.
@@ -39,7 +39,7 @@ pub struct Options {
     pub realtime_offset_ns: Option<i64>,
     /// Greatest error of an event's time.
     pub clock_error_ns: i64,
-    /// When the run began, if what counts of it is told: of a recorded system, and where a window was asked for.
+    /// When the run began, if what counts of it is reported: of a recorded system, and where a window was asked for.
     pub begin_ns: Option<i64>,
     /// Whether chains and findings leave out the start-up of the system.
     pub leaves_start_up: bool,

@@ -5,7 +5,9 @@ mod scene;
 use scene::*;
 use tacho_events::testing::FileBuilder;
 use tacho_tables::row::Row;
-use tacho_tables::CauseKind::{Computation, ExecutorBusy, NoNewer, NotDue, TickLate, Transport, UsedAgain, WakeUp};
+use tacho_tables::CauseKind::{
+    Computation, ExecutorBusy, NoNewer, NotDue, OffCpu, TickLate, Transport, UsedAgain, WakeUp,
+};
 use tacho_tables::{CauseKind, Tables};
 
 const OTHER: u64 = 0x100;
@@ -209,6 +211,63 @@ fn messages_that_were_overwritten_while_a_callback_could_not_run_were_sent() {
         of_filter.collect::<Vec<_>>(),
         [(1, ExecutorBusy, "/filter /map Listener::take", 2_390), (1, NoNewer, "/raw", 600)],
         "one was sent at 12110, and the planner ran at 14500"
+    );
+}
+
+/// The planner runs, and the filter sleeps from the message of 12100 on, until it takes a later one alone.
+fn sleeps_until(last: i64) -> Tables {
+    let mut b = filtered();
+    for k in 1..last + 6 {
+        let stamp = 1_000 * k + 100;
+        b = sense(b, stamp);
+        if !(12..last).contains(&k) {
+            b = keep(filter(b, stamp + 30, stamp), stamp + 50, stamp + 1);
+        }
+        b = plan(b, 1_000 * k + 500);
+    }
+    tables(&b)
+}
+
+#[test]
+fn messages_that_filled_the_queue_of_a_node_that_slept_were_sent() {
+    let of_filter = |tables: &Tables, end| -> Vec<(u32, CauseKind, String, i64)> {
+        let at_filter = parts(tables, end).into_iter().filter(|part| matches!(part.1, WakeUp | NoNewer));
+        at_filter.map(|(position, kind, by, ns)| (position, kind, by.to_owned(), ns)).collect()
+    };
+    // Ten that its queue holds, and the one that it took.
+    assert_eq!(
+        of_filter(&sleeps_until(22), 21_540),
+        [(1, WakeUp, "/filter".to_owned(), 9_390), (1, NoNewer, "/raw".to_owned(), 600)],
+        "one was sent at 12110, and the planner ran at 21500"
+    );
+    assert_eq!(of_filter(&sleeps_until(15), 14_540), [(1, NoNewer, "/raw".to_owned(), 2_990)], "three may be lost");
+}
+
+#[test]
+fn a_callback_that_was_off_the_cpu_before_it_sent_the_next_message_says_so() {
+    let mut b = filtered();
+    for k in 1..20 {
+        let stamp = 1_000 * k + 100;
+        b = sense(b, stamp);
+        b = if k == 12 {
+            b = plan(b, 12_500).process(FILTER).at(12_130).rclcpp_executor_execute(SUBSCRIPTION);
+            b = b.rmw_take(RMW_SUBSCRIPTION, MESSAGE, stamp, true).rcl_take(MESSAGE).rclcpp_take(MESSAGE);
+            b = b.callback_cpu(0, false).callback_start(CALLBACK, false).at(12_630).publish(stamp + 1).end_taking();
+            keep(b.callback_cpu(100, true), 12_650, stamp + 1)
+        } else {
+            plan(keep(filter(b, stamp + 30, stamp), stamp + 50, stamp + 1), 1_000 * k + 500)
+        };
+    }
+    let tables = tables(&b);
+    let inside = parts(&tables, 12_540).into_iter().filter(|part| part.0 == 1 && part.2.ends_with("Listener::take"));
+    // 370 ns until the planner ran, of which 100 may be its work; and 10 for the message before.
+    assert_eq!(
+        inside.collect::<Vec<_>>(),
+        [
+            (1, Computation, "/filter /raw Listener::take", 110),
+            (1, OffCpu, "/filter /raw Listener::take", 270),
+            (1, TickLate, "/filter /raw Listener::take", 20)
+        ]
     );
 }
 

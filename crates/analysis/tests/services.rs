@@ -416,7 +416,7 @@ fn a_response_that_another_callback_sends_later_is_tied_to_its_request_by_its_nu
 
 #[test]
 fn a_callback_that_answers_later_ends_where_its_executor_goes_on() {
-    // rclcpp up to Jazzy: no end is told. At the second start it is known that it is such a one.
+    // rclcpp up to Jazzy: no end is reported. At the second start it is known that it is such a one.
     let later = |b: FileBuilder, at| {
         b.at(at).rclcpp_executor_get_next_ready().at(at + 1).callback_start(SERVICE_CALLBACK, false)
     };

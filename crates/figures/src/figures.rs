@@ -182,7 +182,7 @@ pub(crate) fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<Topic
     topics.into_iter().enumerate().map(figures).collect()
 }
 
-/// Whether a loss is told: not if most of what was received has no publication, and nothing else was seen to be lost.
+/// Whether losses are given: not if most of what was received has no publication, and nothing else was seen to be lost.
 pub(crate) fn is_told(lost: u64, unlinked: u64, received: u64) -> bool {
     lost > 0 || unlinked * 2 <= received
 }
@@ -344,7 +344,7 @@ struct Told {
 }
 
 impl Told {
-    /// Off the CPU, and computation, which holds what is not told.
+    /// Off the CPU, and computation, which holds what is not reported.
     fn off_cpu(self, i: &Instance) -> Option<i64> {
         self.off_cpu.map(|none| i.off_cpu_ns.unwrap_or(none))
     }

@@ -4,11 +4,16 @@
 //! is merely the slowest of a healthy system is nobody's fault.
 
 mod advice;
+mod asked;
 mod blame;
 mod callback;
 mod crowded;
 mod findings;
+mod holder;
+mod late_start;
 mod lost;
+mod machine;
+mod pool;
 mod steady;
 
 use crate::figures::Repeat;
@@ -86,8 +91,13 @@ fn of_chain(repeats: &[Repeat<'_>], chain: &ChainFigures) -> (Verdict, Vec<Suspe
     let steady = steady::suspects(&late, &suspects);
     suspects.extend(steady);
     suspects.extend(crowded::suspect(&late));
-    let lost = lost::suspects(chain, &suspects);
+    let full = crowded::full(&late, &suspects);
+    suspects.extend(full);
+    suspects.extend(machine::suspect(&late));
+    let lost = lost::suspects(repeats, &late, chain, &suspects);
     suspects.extend(lost);
+    suspects.extend(late_start::suspects(repeats, chain));
+    pool::behind_what_blocks(&late, &mut suspects);
     let times = chain.end_to_end_ms.as_ref();
     let verdict = Verdict {
         chain: Some(chain.name.clone()),

@@ -1,5 +1,5 @@
 //! A microcontroller beside a process of this machine: its clock is related by messages both ways, and no duration in
-//! emulated time is told.
+//! emulated time is reported.
 
 use tacho_analysis::analyse;
 use tacho_events::layout::{Sync, TickSource};

@@ -126,7 +126,7 @@ fn chains_of_a_recorded_program_begin_when_the_last_pair_has_met() {
     let window = window.expect("a window");
     assert_eq!(window.start_up_s.map(|s| (s * 100.0).round()), Some(50.0), "{window:?}");
     assert_eq!((window.from_s, window.run_s.round()), (0.0, 10.0));
-    // The topic's figures are of the whole run: what was sent before the two met is told, and is not lost.
+    // The topic's figures are of the whole run: what was sent before the two met is reported, and is not lost.
     let topic = &whole.topics[0];
     assert_eq!((topic.sent, topic.received, topic.lost), (1_000, 950, Some(0)), "{topic:?}");
     assert_eq!((topic.before, topic.pending, topic.after, topic.unknown), (Some(50), Some(0), Some(0), Some(0)));

@@ -14,7 +14,7 @@ pub use crate::recorded::RecordedProcess;
 use crate::recorded::{cut_tail, versions};
 use crate::recorder_library;
 use crate::ring;
-use crate::scheduler_events::{SchedulerEvents, When};
+use crate::scheduler_events::{self, SchedulerEvents, When};
 use crate::signals::Signals;
 use crate::writers::writers;
 use std::collections::HashSet;
@@ -186,7 +186,9 @@ impl Recording {
     pub fn wait_for_writers(&self, limit: Duration) -> Result<bool, Error> {
         let end = Instant::now() + limit;
         loop {
-            let files = self.event_files()?;
+            let mut files = self.event_files()?;
+            // tacho itself writes it until it ends the recording.
+            files.retain(|file| !scheduler_events::is_file_of_kernel(file));
             let may_begin = || files.is_empty() && !environments::with(&self.mark()).is_empty();
             if !writers(&files).values().any(|writer| writer.is_certain()) && !may_begin() {
                 return Ok(true);

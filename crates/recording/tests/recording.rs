@@ -189,6 +189,15 @@ fn files_of_running_processes_are_left_whole() {
 }
 
 #[test]
+fn what_tacho_itself_writes_of_the_kernel_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = Recording::start(&RunDirectory::new(folder.path()), &built().recorder()).unwrap();
+    let mut recording = recording.with_scheduler_events(When::Permitted).unwrap();
+    assert!(recording.wait_for_writers(std::time::Duration::from_secs(1)).unwrap());
+    recording.finish_scheduler_events().unwrap();
+}
+
+#[test]
 fn drops_are_named_in_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let words = [built().program("fires"), "100000".into()];

@@ -32,9 +32,9 @@ use tacho_tables::{Note, Parts};
 
 /// Not measured.
 const ABSENT: &str = "–";
-/// Chains that are told beside the one that is explained.
+/// Chains that are reported beside the one that is explained.
 const OTHER_CHAINS: usize = 20;
-/// Callbacks, and topics, that are told, where there are more.
+/// Callbacks, and topics, that are reported, where there are more.
 const ROWS_TOLD: usize = 40;
 /// Least width that the tables are laid out for.
 const NARROWEST: usize = 60;
@@ -167,7 +167,7 @@ impl Terminal {
         Some(out)
     }
 
-    /// What is left out below because messages could not be linked, before anything that is told.
+    /// What is left out below because messages could not be linked, before anything that is reported.
     fn in_doubt(&self, out: &mut String, summary: &Summary) {
         for note in summary.in_doubt() {
             out.push('\n');
@@ -406,7 +406,7 @@ impl Terminal {
         }
     }
 
-    /// The rows that are told, and how many are not: of more than [`ROWS_TOLD`] worst first, and the worst unless all
+    /// The rows that are shown, and how many are not: of more than [`ROWS_TOLD`] worst first, and the worst unless all
     /// are asked for; else all in their order.
     fn told<'r, T>(&self, rows: &'r [T], badness: impl Fn(&T) -> f64) -> (Vec<&'r T>, usize) {
         let mut told: Vec<&T> = rows.iter().collect();

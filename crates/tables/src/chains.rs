@@ -52,7 +52,7 @@ pub struct Instance {
     /// Of the time inside those callbacks: the thread could have gone on and had no CPU. Absent without scheduler
     /// events of all of it.
     pub preemption_ns: Option<i64>,
-    /// Message there, executor asleep: waiting for the node to wake (study E). Absent where nothing of it is told:
+    /// Message there, executor asleep: waiting for the node to wake (study E). Absent where nothing of it is reported:
     /// without arrivals and events of an executor.
     pub alignment_ns: Option<i64>,
     /// Message there, executor busy with other callbacks.
@@ -215,6 +215,9 @@ pub enum CauseKind {
     Transport,
     /// Message there, executor neither awake for it nor in a callback.
     WakeUp,
+    /// The same, or the timer due that uses the message, and the executor's thread ready to run while another had its
+    /// CPU.
+    NoCpu,
     /// Message there, or the timer due that uses it, and the executor inside another callback.
     ExecutorBusy,
     /// The same, and another callback of the same mutually exclusive callback group running.
@@ -250,6 +253,11 @@ pub enum CauseKind {
 }
 
 impl CauseKind {
+    /// Whether it is a wait for another callback.
+    pub fn is_busy(self) -> bool {
+        matches!(self, CauseKind::ExecutorBusy | CauseKind::GroupBusy)
+    }
+
     /// As a reader reads it, before by whom.
     pub fn words(self) -> &'static str {
         match self {
@@ -260,6 +268,7 @@ impl CauseKind {
             CauseKind::Interrupt => "interrupted by",
             CauseKind::Transport => "transport on",
             CauseKind::WakeUp => "waiting for the wake-up of",
+            CauseKind::NoCpu => "kept from its CPU by",
             CauseKind::ExecutorBusy => "executor busy with",
             CauseKind::GroupBusy => "callback group busy with",
             CauseKind::Kept => "kept for the next",

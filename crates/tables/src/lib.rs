@@ -294,7 +294,7 @@ pub enum Delivery {
     InTime,
     /// Arrived later than that.
     Late,
-    /// Arrived; whether within the deadline is not told, as emulated time lies between ([`Message::emulated`]).
+    /// Arrived; whether within the deadline is not reported, as emulated time lies between ([`Message::emulated`]).
     Taken,
     /// Never taken.
     Lost,

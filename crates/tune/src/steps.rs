@@ -128,8 +128,7 @@ fn of_culprit(
         (Some(kind), _) => of_kind(kind),
         (None, lint) => of_lint(lint?)?,
     };
-    let apart =
-        matches!(culprit.kind, Some(CauseKind::ExecutorBusy | CauseKind::GroupBusy)) && culprit.function.is_some();
+    let apart = culprit.kind.is_some_and(CauseKind::is_busy) && culprit.function.is_some();
     Some(Step {
         lever,
         node: culprit.node.clone(),
@@ -178,7 +177,7 @@ fn of_kind(kind: CauseKind) -> Lever {
         Transport | Lost => Lever::Qos,
         UsedAgain | NotDue | Kept => Lever::Phase,
         WakeUp | TickLate => Lever::Executor,
-        Preemption | Interrupt => Lever::Cpu,
+        Preemption | NoCpu | Interrupt => Lever::Cpu,
         Unmatched | Ended | NotActive => Lever::Start,
         _ => Lever::Callback,
     }

@@ -24,6 +24,7 @@ export const CAUSES: Record<CauseKind, string> = {
   interrupt: "interrupted by",
   transport: "transport on",
   wake_up: "waiting for the wake-up of",
+  no_cpu: "kept from its CPU by",
   executor_busy: "executor busy with",
   group_busy: "callback group busy with",
   kept: "kept for the next",

@@ -1,13 +1,14 @@
 //! What kept a callback that could have run from running: its executor's threads in other callbacks, or its callback
 //! group.
 //!
-//! Threads that ran callbacks of one executor are that executor's, where executors are told (CARET); else threads that
-//! ran the same callback are, as in roscpp. A thread of it that ran none is told by its waits: threads of rclcpp's
+//! Threads that ran callbacks of one executor are that executor's, where executors are reported (CARET); else threads
+//! that ran the same callback are, as in roscpp. A thread of it that ran none is told by its waits: threads of rclcpp's
 //! multi-threaded executor wait in turn, under one mutex, never at once (`MultiThreadedExecutor::run`). In rclpy's, one
 //! thread waits and gives callbacks to the threads of a pool, which never wait for work.
 
 use crate::observe::{Seen, StreamSeen};
 use std::collections::{BTreeSet, HashMap};
+use std::hash::Hash;
 use tacho_tables::row::Row;
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::rows::{far_apart, Rows};
@@ -193,7 +194,7 @@ fn both(one: &[Ran], other: &[Ran]) -> Vec<Ran> {
 }
 
 /// What is left of a stretch without others, which stand in order and apart.
-fn without((from, to): (i64, i64), others: &[Held]) -> Vec<(i64, i64)> {
+pub(crate) fn without((from, to): (i64, i64), others: &[Held]) -> Vec<(i64, i64)> {
     let mut left = Vec::new();
     let mut free_from = from;
     let first = others.partition_point(|other| other.to <= from);
@@ -220,16 +221,7 @@ pub(crate) fn teams(seen: &Seen) -> Vec<Team> {
         of[stream as usize] = at;
         at
     }
-    let mut ran: HashMap<Row<Callback>, u32> = HashMap::new();
-    let mut together: BTreeSet<(u32, u32)> = BTreeSet::new();
-    for (index, stream) in (0u32..).zip(&seen.streams).filter(|(_, s)| !s.waits.is_empty()) {
-        for execution in far_apart(stream.executions.iter()) {
-            let other = ran.insert(seen.executions[*execution].callback, index).unwrap_or(index);
-            if other != index {
-                together.insert((other, index));
-            }
-        }
-    }
+    let together = ran_the_same(seen, |stream| !stream.waits.is_empty(), Some);
     let waits = |stream: u32| &seen.streams[stream as usize].waits;
     // A node that another thread's executor spun before is not both threads' at once.
     for (one, other) in together.into_iter().filter(|(one, other)| wait_in_turn(waits(*one), waits(*other))) {
@@ -274,19 +266,27 @@ pub(crate) fn teams(seen: &Seen) -> Vec<Team> {
         .collect()
 }
 
-/// Pairs of threads that ran callbacks of one executor of several threads, where executors are told.
-fn told_together(seen: &Seen) -> BTreeSet<(u32, u32)> {
+/// Pairs of threads, of those that count, that ran callbacks with the same key one after the other.
+fn ran_the_same<K: Hash + Eq>(
+    seen: &Seen,
+    counts: impl Fn(&StreamSeen) -> bool,
+    key: impl Fn(Row<Callback>) -> Option<K>,
+) -> BTreeSet<(u32, u32)> {
     let (mut ran, mut together) = (HashMap::new(), BTreeSet::new());
-    for (index, stream) in (0u32..).zip(&seen.streams).filter(|_| seen.groups.any_multi_threaded()) {
+    for (index, stream) in (0u32..).zip(&seen.streams).filter(|(_, stream)| counts(stream)) {
         for execution in far_apart(stream.executions.iter()) {
-            let executor = seen.groups.multi_threaded(seen.executions[*execution].callback);
-            let other = executor.and_then(|executor| ran.insert(executor, index));
+            let other = key(seen.executions[*execution].callback).and_then(|key| ran.insert(key, index));
             if let Some(other) = other.filter(|other| *other != index) {
                 together.insert((other, index));
             }
         }
     }
     together
+}
+
+/// Pairs of threads that ran callbacks of one executor of several threads, where executors are reported.
+fn told_together(seen: &Seen) -> BTreeSet<(u32, u32)> {
+    ran_the_same(seen, |_| seen.groups.any_multi_threaded(), |callback| seen.groups.multi_threaded(callback))
 }
 
 /// Pairs of threads of the pool of rclpy's multi-threaded executor, where a process has one such executor.
@@ -305,16 +305,7 @@ fn pools(seen: &Seen) -> Vec<(u32, u32)> {
 
 /// Pairs of threads that ran the same callback of roscpp: both serve its callback queue (ros::MultiThreadedSpinner).
 fn same_queue(seen: &Seen) -> BTreeSet<(u32, u32)> {
-    let (mut ran, mut together) = (HashMap::new(), BTreeSet::new());
-    for (index, stream) in (0u32..).zip(&seen.streams).filter(|(_, s)| seen.roscpp.processes.contains(&s.process)) {
-        for execution in far_apart(stream.executions.iter()) {
-            let other = ran.insert(seen.executions[*execution].callback, index).unwrap_or(index);
-            if other != index {
-                together.insert((other, index));
-            }
-        }
-    }
-    together
+    ran_the_same(seen, |stream| seen.roscpp.processes.contains(&stream.process), Some)
 }
 
 /// Whether two threads that lived at the same time never waited at once.

@@ -4,9 +4,10 @@
 
 mod kept;
 mod lost;
+mod programs;
 mod ticks;
 
-use crate::chains::busy::By;
+use crate::chains::busy::{without, By};
 use crate::chains::follow::{Output, Trail, Wait};
 use crate::chains::told::{late, sample};
 use crate::chains::wait::Arrival;
@@ -14,6 +15,7 @@ use crate::chains::{MadeOf, Traced, Tracer};
 use crate::link::fate::Fates;
 use crate::observe::{PublicationSeen, Seen, Topic};
 use kept::Piece;
+use programs::Programs;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use tacho_tables::in_order::in_order;
@@ -31,7 +33,7 @@ const MATTER: usize = 8;
 /// A part of an instance: its place, what and by whom.
 type Key = (u32, CauseKind, Who);
 
-/// By whom, as an index; words are made only of what is told.
+/// By whom, as an index; words are made only of what is reported.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Who {
     Callback(Row<Callback>),
@@ -70,11 +72,7 @@ type Parts = BTreeMap<Key, Part>;
 /// Explains late instances and lost inputs of all chains.
 pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) -> Vec<Cause> {
     let preemptions = &tracer.seen.scheduled.preemptions;
-    // A thread, or an interrupt, is the first row that names it.
-    let mut threads: HashMap<Option<&str>, u32> = HashMap::new();
-    for (index, row) in preemptions.iter().enumerate().filter(|(_, p)| p.state != OffCpu::Blocked) {
-        threads.entry(row.by_comm.as_deref()).or_insert(index as u32);
-    }
+    let programs = Programs::new(tracer.seen);
     let mut calls: HashMap<&str, u32> = HashMap::new();
     for (index, row) in preemptions.iter().enumerate() {
         if let Some(call) = &row.waits_in {
@@ -94,7 +92,7 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
             fates,
             preemptions,
             off_cpu: &off_cpu,
-            threads: &threads,
+            programs: &programs,
             calls: &calls,
             ticks: &ticks,
         };
@@ -183,7 +181,7 @@ struct Explainer<'a> {
     preemptions: &'a [Preemption],
     /// Rows of the preemptions by execution.
     off_cpu: &'a Grouped<Execution, u32>,
-    threads: &'a HashMap<Option<&'a str>, u32>,
+    programs: &'a Programs<'a>,
     calls: &'a HashMap<&'a str, u32>,
     ticks: &'a Ticks,
 }
@@ -200,7 +198,9 @@ impl Explainer<'_> {
         for (hop, wait) in hops.iter().zip(&waits) {
             self.wait(wait, hop, &mut parts);
         }
-        hops.iter().for_each(|hop| self.computation(hop, &mut parts));
+        for hop in &hops {
+            self.computation(hop.position, hop.execution, (hop.start_ns, hop.output_ns), &mut parts);
+        }
         parts
     }
 
@@ -214,46 +214,79 @@ impl Explainer<'_> {
         let seen = self.tracer.seen;
         let path = &self.made_of.path;
         let topic = path.topics[hop.position as usize - 1];
-        let node = Who::Node(path.nodes[hop.position as usize]);
         let split = &wait.split;
         let transport = match split.evidence {
             Arrival::Unknown => Who::TopicAndWakeUp(topic),
             _ => Who::Topic(topic),
         };
-        let mut add =
-            |position, kind, who, from_ns, by, ns| add(parts, (position, kind, who), Part::new(ns, from_ns, by));
         let at = hop.position;
-        add(at, CauseKind::Transport, transport, split.arrival.map(|_| wait.published), None, split.transport);
+        let published = split.arrival.map(|_| wait.published);
+        add(parts, (at, CauseKind::Transport, transport), Part::new(split.transport, published, None));
         let from = split.arrival.unwrap_or(wait.published);
-        let busy = &self.tracer.busy;
-        for held in wait.stream.map_or(Vec::new(), |stream| busy.held(seen, stream, wait.callback, from, wait.began)) {
-            let (kind, who, execution) = by_busy(seen, held.by);
-            add(at, kind, who, Some(held.from), Some(execution), held.to - held.from);
-        }
-        let in_doubt = wait
-            .stream
-            .zip(wait.callback)
-            .is_some_and(|(stream, callback)| busy.may_wait_for_group(seen, stream, callback));
-        let woken = if in_doubt { Who::NodeOrGroup(path.nodes[hop.position as usize]) } else { node };
-        add(at, CauseKind::WakeUp, woken, None, None, split.alignment.unwrap_or(0));
+        self.wake_up(wait, at, from, parts);
         for Piece { position, kind, who, from, to, execution } in self.kept(wait, hop) {
-            add(position as u32, kind, who, Some(from), execution, to - from);
+            match kind {
+                CauseKind::Computation => self.computation(position as u32, execution, (from, to), parts),
+                CauseKind::TickLate if position == at as usize => {
+                    let had_cpu =
+                        hop.execution.map(|execution| self.programs.had_cpu(seen.stream_of(execution), from, to));
+                    let mut rest = to - from;
+                    for (index, from, to) in had_cpu.unwrap_or_default() {
+                        let part = Part::new(to - from, Some(from), None);
+                        add(parts, (at, CauseKind::NoCpu, Who::Thread(index)), part);
+                        rest -= to - from;
+                    }
+                    add(parts, (at, kind, who), Part::new(rest, Some(from), execution));
+                }
+                _ => add(parts, (position as u32, kind, who), Part::new(to - from, Some(from), execution)),
+            }
         }
     }
 
-    fn computation(&self, hop: &Hop, parts: &mut Parts) {
-        let callback = hop.execution.map(|execution| self.tracer.seen.executions[execution].callback);
+    /// From the arrival of a message to the callback that took it.
+    fn wake_up(&self, wait: &Wait, at: u32, from: i64, parts: &mut Parts) {
+        let (seen, busy) = (self.tracer.seen, &self.tracer.busy);
+        let node = self.made_of.path.nodes[at as usize];
+        let mut asleep = wait.split.alignment.unwrap_or(0);
+        if let Some(stream) = wait.stream {
+            let held = busy.held(seen, stream, wait.callback, from, wait.began);
+            for (index, from, to) in self.programs.had_cpu(stream, from, wait.began) {
+                let free = without((from, to), &held).into_iter().map(|(from, to)| to - from);
+                let part = Part::new(free.sum::<i64>().min(asleep), Some(from), None);
+                asleep -= part.ns;
+                add(parts, (at, CauseKind::NoCpu, Who::Thread(index)), part);
+            }
+            for held in held {
+                let (kind, who, execution) = by_busy(seen, held.by);
+                add(parts, (at, kind, who), Part::new(held.to - held.from, Some(held.from), Some(execution)));
+            }
+        }
+        let in_doubt = wait.stream.zip(wait.callback);
+        let in_doubt = in_doubt.is_some_and(|(stream, callback)| busy.may_wait_for_group(seen, stream, callback));
+        let woken = if in_doubt { Who::NodeOrGroup(node) } else { Who::Node(node) };
+        add(parts, (at, CauseKind::WakeUp, woken), Part::new(asleep, None, None));
+    }
+
+    /// A stretch inside a callback of the node at a place on the path, or of a node that publishes outside of one.
+    fn computation(
+        &self,
+        position: u32,
+        execution: Option<Row<Execution>>,
+        (start, end): (i64, i64),
+        parts: &mut Parts,
+    ) {
+        let callback = execution.map(|execution| self.tracer.seen.executions[execution].callback);
         let who = match callback {
             Some(callback) => Who::Callback(callback),
-            None => Who::Node(self.made_of.path.nodes[hop.position as usize]),
+            None => Who::Node(self.made_of.path.nodes[position as usize]),
         };
         let (mut taken, mut off) = (0, 0);
-        for index in hop.execution.map_or(&[][..], |e| self.off_cpu.of(e)) {
+        for index in execution.map_or(&[][..], |e| self.off_cpu.of(e)) {
             let row = &self.preemptions[*index as usize];
-            let (from, to) = (row.from_ns.max(hop.start_ns), row.to_ns.min(hop.output_ns));
+            let (from, to) = (row.from_ns.max(start), row.to_ns.min(end));
             if to > from {
                 taken += to - from;
-                let by_thread = || Who::Thread(self.threads.get(&row.by_comm.as_deref()).copied().unwrap_or(*index));
+                let by_thread = || Who::Thread(self.programs.first_of(*index));
                 let (kind, who) = match row.state {
                     OffCpu::Runnable => (CauseKind::Preemption, by_thread()),
                     OffCpu::Interrupted => (CauseKind::Interrupt, by_thread()),
@@ -264,18 +297,16 @@ impl Explainer<'_> {
                     }
                 };
                 off += if row.state == OffCpu::Interrupted { 0 } else { to - from };
-                add(parts, (hop.position, kind, who), Part::new(to - from, Some(from), hop.execution));
+                add(parts, (position, kind, who), Part::new(to - from, Some(from), execution));
             }
         }
         // Without scheduler events of all of it, or inside another callback that runs within this one.
-        let whole = hop.output_ns - hop.start_ns;
-        let unnamed = self.tracer.inside(hop).map_or(0, |inside| inside.off_ns() - off).min(whole - taken).max(0);
-        let part = Part::new(unnamed, None, hop.execution);
-        add(parts, (hop.position, CauseKind::OffCpu, who.clone()), part);
+        let whole = end - start;
+        let inside = self.tracer.inside(execution, start, end);
+        let unnamed = inside.map_or(0, |inside| inside.off_ns() - off).min(whole - taken).max(0);
+        add(parts, (position, CauseKind::OffCpu, who.clone()), Part::new(unnamed, None, execution));
         taken += unnamed;
-        let ns = whole - taken;
-        let part = Part::new(ns, Some(hop.start_ns), hop.execution);
-        add(parts, (hop.position, CauseKind::Computation, who), part);
+        add(parts, (position, CauseKind::Computation, who), Part::new(whole - taken, Some(start), execution));
     }
 
     fn words(&self, who: &Who) -> String {
@@ -301,10 +332,7 @@ impl Explainer<'_> {
             Who::TopicAndWakeUp(topic) => {
                 format!("{} (arrival not recorded: waiting for a wake-up is in it)", seen.topics.names[*topic])
             }
-            Who::Thread(index) => match &self.preemptions[*index as usize].by_comm {
-                Some(comm) => comm.to_string(),
-                None => "what is not known".into(),
-            },
+            Who::Thread(index) => self.programs.words(*index),
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use super::Tracer;
 use crate::observe::preemption::OffNs;
-use tacho_tables::Hop;
+use tacho_tables::row::Row;
+use tacho_tables::{Execution, Hop};
 
-/// What is known of the time from a hop's start to its output.
+/// What is known of a stretch of time, such as that from a hop's start to its output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Inside {
     /// All of it, by scheduler events.
@@ -24,25 +25,26 @@ impl Inside {
 }
 
 impl Tracer<'_> {
-    /// What is known of a hop; `None`: nothing.
-    pub(crate) fn inside(&self, hop: &Hop) -> Option<Inside> {
-        let Some(execution) = hop.execution else {
-            return (hop.start_ns == hop.output_ns).then_some(Inside::Scheduled(OffNs::default()));
+    /// What is known of a stretch inside an execution; `None`: nothing.
+    pub(crate) fn inside(&self, execution: Option<Row<Execution>>, from: i64, to: i64) -> Option<Inside> {
+        let Some(execution) = execution else {
+            return (from == to).then_some(Inside::Scheduled(OffNs::default()));
         };
         let (row, stream) = (&self.seen.executions[execution], self.seen.stream_of(execution));
         // It has parts, and while the one before awaited, it had no need of a CPU.
-        if hop.start_ns < row.start_ns {
+        if from < row.start_ns {
             return None;
         }
-        let scheduled = self.seen.scheduled.off_ns(execution, stream, hop.start_ns, hop.output_ns);
+        let scheduled = self.seen.scheduled.off_ns(execution, stream, from, to);
         // The clock was read at both ends of the execution alone. All its CPU time may have been in this stretch.
-        let by_clock = || row.cpu_ns.map(|cpu_ns| (hop.output_ns - hop.start_ns - cpu_ns).max(0));
+        let by_clock = || row.cpu_ns.map(|cpu_ns| (to - from - cpu_ns).max(0));
         scheduled.map(Inside::Scheduled).or_else(|| by_clock().map(Inside::AtLeast))
     }
 
     /// Fills in the time off the CPU of an instance's hops, of all or, where it is not known of all, of none.
     pub(super) fn fill_in_off_cpu(&self, hops: &mut [Hop]) {
-        let known: Option<Vec<Inside>> = hops.iter().map(|hop| self.inside(hop)).collect();
+        let known: Option<Vec<Inside>> =
+            hops.iter().map(|hop| self.inside(hop.execution, hop.start_ns, hop.output_ns)).collect();
         let Some(known) = known.filter(|_| hops.iter().any(|hop| hop.execution.is_some())) else { return };
         let scheduled: Option<Vec<OffNs>> = known
             .iter()

@@ -82,7 +82,7 @@ impl Unstamped {
 }
 
 /// Publications that takes with different stamps were linked to: two publishers of a topic sent at once, and which
-/// message is whose cannot be told. `found`: take and publication; `stamp_of` is asked in the order of `found`.
+/// message is whose cannot be known. `found`: take and publication; `stamp_of` is asked in the order of `found`.
 pub(super) fn with_several_stamps(
     found: impl Iterator<Item = (Row<TakeSeen>, Row<PublicationSeen>)>,
     mut stamp_of: impl FnMut(Row<TakeSeen>) -> i64,

@@ -1,6 +1,6 @@
 //! Goals of actions. An action is three services and two topics (design.ros2.org, "Actions"); what ties them is the
 //! goal's id, which the recorder reads where rcl_action hands it on. Of a trace without these events (ros2_tracing has
-//! none) the services are told as services.
+//! none) the services are reported as services.
 
 use crate::observe::{PublicationSeen, Seen};
 use crate::Options;

@@ -41,7 +41,7 @@ pub(crate) struct Collector {
     threads: Vec<Thread>,
     /// Threads that take turns in waiting for work, by process.
     turns: HashMap<Row<Process>, u32>,
-    /// Whether ends of a callback are told, by callback; absent where that is not known yet.
+    /// Whether ends of a callback are reported, by callback; absent where that is not known yet.
     ends_told: Column<Callback, Option<bool>>,
     /// The last part of each coroutine, by process and task.
     coroutines: HashMap<(Row<Process>, Handle), Row<Execution>>,

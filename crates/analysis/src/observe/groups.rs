@@ -42,7 +42,7 @@ impl Groups {
         (number, number == new)
     }
 
-    /// A callback is of a group, of which the rest may be told later.
+    /// A callback is of a group, of which the rest may be reported later.
     fn join(&mut self, process: Row<Process>, group: Handle, callback: Row<Callback>) {
         let (number, _) = self.named(process, group);
         self.of_callback.insert(callback, number);
@@ -56,14 +56,14 @@ impl Groups {
         self.owner.insert(number, (process, owner));
     }
 
-    /// The executor of several threads that runs a callback; absent where it is not told, or has one.
+    /// The executor of several threads that runs a callback; absent where it is not reported, or has one.
     pub fn multi_threaded(&self, callback: Row<Callback>) -> Option<(Row<Process>, Handle)> {
         let (process, owner) = *self.owner.get(self.of_callback.get(&callback)?)?;
         let executor = (process, self.executor_of_collector.get(&(process, owner)).copied().unwrap_or(owner));
         self.multi.contains(&executor).then_some(executor)
     }
 
-    /// Whether an executor of several threads was told.
+    /// Whether an executor of several threads was reported.
     pub fn any_multi_threaded(&self) -> bool {
         !self.multi.is_empty()
     }
@@ -166,7 +166,7 @@ pub(crate) struct Members {
     subscriptions: HashMap<Handle, Row<Callback>>,
     /// Timers' and services', by address.
     others: BTreeMap<u64, Row<Callback>>,
-    /// Group of the clients that were made last, whose rmw clients are told just before.
+    /// Group of the clients that were made last, whose rmw clients are reported just before.
     pub client_groups: HashMap<Handle, u32>,
     pub last_client: Option<Handle>,
 }

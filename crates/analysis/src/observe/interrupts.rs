@@ -61,7 +61,7 @@ impl Served {
         taken
     }
 
-    /// One ends; what it had since it began, or since one that interrupted it ended. `None`: its begin was not told.
+    /// One ends; what it had since it began, or since one that interrupted it ended. `None`: its begin is not there.
     pub fn exit(&mut self, interrupt: Interrupt, now: i64) -> Option<Taken> {
         match self.open.pop() {
             Some(begun) if begun.is(&interrupt) => {

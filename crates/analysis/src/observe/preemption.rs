@@ -3,7 +3,7 @@
 //! A thread is followed by its id on its host. Its state is known from its first switch or wake-up on; a loss of kernel
 //! events makes all states unknown again. A single switch may be missing, too, without a word of the kernel (events in
 //! the context of some threads are not recorded at times): then a thread leaves a CPU on which it never came, or comes
-//! where it never left, and what lies between is not told. Nothing is told of a thread that acts while the kernel says
+//! where it never left, and what lies between is not known. Nor is anything of a thread that acts while the kernel says
 //! that it is off the CPU: then the ids of program and kernel are not of one pid namespace.
 
 mod host;

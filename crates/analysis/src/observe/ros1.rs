@@ -26,7 +26,7 @@ pub(crate) fn is_of_roscpp(payload: &Payload) -> bool {
 pub(crate) struct Roscpp {
     /// Processes on roscpp: their callbacks are recorded, whether or not they have any.
     pub processes: HashSet<Row<Process>>,
-    /// Subscriptions of which all losses are told.
+    /// Subscriptions of which all losses are reported.
     pub told: HashSet<Row<Endpoint>>,
 }
 

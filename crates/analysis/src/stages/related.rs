@@ -1,4 +1,4 @@
-//! Second stage: all times on the clocks that they are told on, and executions with all that threads tell of them.
+//! Second stage: all times on the clocks that they are reported on, and executions with all that threads tell of them.
 
 use super::Observed;
 use crate::link::clock_offset;

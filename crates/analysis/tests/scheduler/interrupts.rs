@@ -43,7 +43,7 @@ fn an_interrupt_on_the_cpu_of_a_callback_is_a_cause_by_name_and_no_time_off_the_
             .irq_exit(27)
             .us(380)
             .softirq_exit(3)
-            // Its end is not told before the next switch; after that nothing is known of it.
+            // Its end is not reported before the next switch; after that nothing is known of it.
             .us(390)
             .softirq_entry(9)
             .us(400)

@@ -4,6 +4,7 @@
 mod inside;
 mod interrupts;
 mod off_cpu;
+mod ready;
 #[path = "../scene/mod.rs"]
 mod scene;
 mod untold;

@@ -127,7 +127,7 @@ impl System {
         self.send(node, sent)
     }
 
-    /// Repeats what happens; the number of the turn is told.
+    /// Repeats what happens; the number of the turn is reported.
     pub fn times(self, turns: i64, happens: impl Fn(System, i64) -> System) -> System {
         (0..turns).fold(self, happens)
     }

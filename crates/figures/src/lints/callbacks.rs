@@ -24,6 +24,8 @@ const LESS_OF_IT: &str = "a longer period, less work a call, or the work moved t
 const LESS_A_MESSAGE: &str = "less work a message, fewer messages, or several threads with a reentrant callback group";
 /// Part of a callback's time that others had its CPU.
 const PREEMPTED_PART: f64 = 0.1;
+/// And of the window.
+const PREEMPTED_OF_WINDOW: f64 = 0.015;
 
 pub const EXCEEDS_PERIOD: Lint = Lint {
     name: "callback-exceeds-period",
@@ -273,7 +275,9 @@ pub const PREEMPTED: Lint = Lint {
                 let ran = facts.ran(callback);
                 let (wall, taken) = (ran.iter().map(|r| r.end_ns - r.start_ns).sum::<i64>(), by.values().sum::<i64>());
                 let most = by.iter().max_by_key(|(name, ns)| (**ns, **name))?;
-                (taken as f64 > PREEMPTED_PART * wall as f64).then(|| Case {
+                let matters = taken as f64 > PREEMPTED_PART * wall as f64
+                    && taken as f64 >= PREEMPTED_OF_WINDOW * facts.window_ns() as f64;
+                matters.then(|| Case {
                     subject: facts.callback(callback),
                     evidence: format!(
                     "of {} inside it, its thread could have gone on and had no CPU for {} ({:.1} %), {} of that to {}",

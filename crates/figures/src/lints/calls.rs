@@ -12,7 +12,7 @@ const CALLS: usize = 3;
 const INSIDE: f64 = 0.9;
 /// Part of the callback's time that the calls take, from which on it waits for them.
 const WAITS: f64 = 0.5;
-/// Part of the window from which on it is told, and of an executor with other threads that go on.
+/// Part of the window from which on it is reported, and of an executor with other threads that go on.
 const COST: f64 = 0.01;
 const COST_OF_SEVERAL: f64 = 0.1;
 /// A callback that sent a request so long before the end of its process, and never went on, hangs.
@@ -37,6 +37,8 @@ struct Calls {
     ran_ns: i64,
     /// Wall time without CPU time, where that is known.
     off_cpu_ns: Option<i64>,
+    /// Longest execution that answered one of them.
+    answered: Option<(i64, Row<Callback>)>,
 }
 
 fn process_of(facts: &Facts<'_>, node: Row<Node>) -> Row<Process> {
@@ -62,6 +64,9 @@ fn waiting(facts: &Facts<'_>) -> Vec<Case> {
             calls.ran_ns += ran.end_ns - ran.start_ns;
             let off = ran.cpu_ns.map(|cpu| ran.end_ns - ran.start_ns - cpu);
             calls.off_cpu_ns = off.map(|off| calls.off_cpu_ns.unwrap_or(0) + off).or(calls.off_cpu_ns);
+            let by = call.execution.map(|execution| &facts.tables.executions[execution]);
+            let answered = by.and_then(|by| Some((by.end_ns? - by.start_ns, by.callback)));
+            calls.answered = calls.answered.max(answered);
         }
     }
     let case = |((callback, service), (executor, calls)): ((Row<Callback>, &str), (&Executor, Calls))| {
@@ -85,13 +90,16 @@ fn waiting(facts: &Facts<'_>) -> Vec<Case> {
             subject: format!("{} calls {service}", facts.callback(callback)),
             evidence: format!(
                 "{} of {} calls ({}) came back inside the callback that sent them, {} of the {} that it took; the \
-                 longest {}",
+                 longest {}{}",
                 calls.inside,
                 calls.made,
                 percent(calls.inside, calls.made),
                 time(calls.waited_ns),
                 time(calls.ran_ns),
-                time(calls.longest_ns)
+                time(calls.longest_ns),
+                calls.answered.map_or(String::new(), |(ns, callback)| {
+                    format!("; {} took up to {} to answer", facts.callback(callback), time(ns))
+                })
             ),
             cost: held,
             next: ASYNCHRONOUS.into(),

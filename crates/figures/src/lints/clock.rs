@@ -8,7 +8,7 @@ use tacho_tables::{Endpoint, EndpointKind, CLOCK_TOPIC};
 /// A pause is as many times as long as the clock usually takes from one message to the next, and at least this.
 const TIMES: i64 = 5;
 const LEAST_NS: i64 = 100_000_000;
-/// Pauses before they are told: a simulation may be paused once on purpose.
+/// Pauses before they are reported: a simulation may be paused once on purpose.
 const PAUSES: usize = 2;
 
 pub const STALLS: Lint = Lint {

@@ -49,7 +49,7 @@ struct Case {
     weight: f64,
 }
 
-/// Every lint, in the order in which findings are told.
+/// Every lint, in the order in which findings are reported.
 pub static LINTS: &[Lint] = &[
     chains::DEADLINE,
     queues::TOO_SHORT,

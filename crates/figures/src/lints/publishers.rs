@@ -9,7 +9,7 @@ use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{Delivery, Endpoint, EndpointKind, Execution};
 use tacho_workload::model::is_called;
 
-/// Part of the due sends that may be late or skipped before it is told.
+/// Part of the due sends that may be late or skipped before it is reported.
 const BEHIND_PART: f64 = 0.01;
 /// Most that one UDP datagram over IPv4 holds (RFC 768, RFC 791): 65,535 less 20 and 8.
 const DATAGRAM_BYTES: u64 = 65_507;

@@ -188,7 +188,7 @@ fn apart(facts: &Facts<'_>, executor: &Executor, held: Row<Callback>, by: Row<Ca
 /// Starts of a timer that steps are judged by, and the part of them that follow another timer at once.
 const STEPS: usize = 10;
 const STEPS_PART: f64 = 0.9;
-/// Part of its period that it waits, from which on it is told.
+/// Part of its period that it waits, from which on it is reported.
 const STEP_COST: f64 = 0.05;
 /// Part of its period within which it follows at once, and of the other's execution if that hardly varies: a phase that
 /// happens to lie there is not likely.

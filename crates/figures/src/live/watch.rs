@@ -1,4 +1,4 @@
-//! Triggers: conditions on a system that goes on, each judged once for each message, soon after it can be told.
+//! Triggers: conditions on a system that goes on, each judged once for each message, soon after that is possible.
 
 use crate::live::LiveWindow;
 use std::collections::{BTreeSet, HashMap};
@@ -265,7 +265,7 @@ mod tests {
         waiting[19].1 = None;
         let found = met(&waiting, "late /points 10ms", &[3000]);
         assert!(found[0].as_ref().is_some_and(|text| text.contains("has not reached /demo")), "{found:?}");
-        // Before it can be told, nothing is.
+        // Before it can be judged, it is not.
         assert_eq!(met(&waiting, "late /points 500ms", &[2200, 3000]).iter().filter(|met| met.is_some()).count(), 1);
         assert_eq!(met(&[(1000, None), (1050, None)], "late /points 10ms", &[3000]), [None], "not known to match");
     }

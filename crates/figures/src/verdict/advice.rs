@@ -1,7 +1,9 @@
 //! What to try, in one sentence, for recorded systems on rclcpp, rclpy and ROS 1.
 
+use super::asked::Asked;
 use super::blame::Late;
 use super::callback::Named;
+use super::pool;
 use tacho_tables::CauseKind;
 
 /// Part of the wall time that is CPU time from which on a callback computes.
@@ -13,6 +15,8 @@ pub(super) struct Took {
     pub cpu_ms: Option<f64>,
     /// The system call that it was blocked in, where that is known.
     pub waits_in: Option<String>,
+    /// The service that it waited for.
+    pub asked: Option<Asked>,
     /// What waited for it were its own messages.
     pub is_own_queue: bool,
 }
@@ -20,7 +24,10 @@ pub(super) struct Took {
 /// Against a callback that delays others, or itself.
 pub(super) fn of_callback(late: &Late<'_>, kind: CauseKind, (named, name): (&Named, &str), took: &Took) -> String {
     let who = named.in_short(name);
-    let Took { wall_ms, cpu_ms, is_own_queue, ref waits_in } = *took;
+    let Took { wall_ms, cpu_ms, is_own_queue, ref waits_in, ref asked } = *took;
+    if let Some(asked) = asked {
+        return asked.advice(who);
+    }
     let waits_for = waits_in.as_deref().unwrap_or("a lock, a service, the disk, a sleep");
     let computes = cpu_ms.is_some_and(|cpu| cpu >= COMPUTES * wall_ms);
     let is_off_cpu = kind == CauseKind::OffCpu || cpu_ms.is_some_and(|cpu| cpu < COMPUTES * wall_ms);
@@ -68,7 +75,7 @@ pub(super) fn more_threads(node: &str) -> String {
 /// Against what is no callback's.
 pub(super) fn of_kind(late: &Late<'_>, kind: CauseKind, by: &str, node: &str) -> String {
     match kind {
-        CauseKind::Preemption | CauseKind::Interrupt => {
+        CauseKind::Preemption | CauseKind::NoCpu | CauseKind::Interrupt => {
             format!("Keep {by} off the CPU of {node} (taskset), or give {node} a real-time priority (chrt).")
         }
         CauseKind::Transport => {
@@ -76,6 +83,7 @@ pub(super) fn of_kind(late: &Late<'_>, kind: CauseKind, by: &str, node: &str) ->
              memory, or nodes composed in one process."
                 .into()
         }
+        CauseKind::WakeUp if pool::is_of_rclpy(late, node) => pool::advice(node),
         CauseKind::WakeUp | CauseKind::TickLate => {
             let others = late.others.as_ref().map_or(String::new(), |others| format!("; {others}"));
             format!(

@@ -1,5 +1,6 @@
 //! Who delayed the late instances of a chain, by what exceeds the usual.
 
+use super::asked::Asked;
 use super::callback::Named;
 use super::{advice, count, ms, Suspect};
 use crate::figures::Repeat;
@@ -20,6 +21,8 @@ const TIMES_OF_NOISE: usize = 4;
 /// The same of a callback that was off the CPU, and of what happened between callbacks, if others had much of the
 /// machine: what took the CPU from one takes it from all.
 const SHARE_IN_DOUBT: f64 = 0.5;
+/// Callbacks that occupied all threads: groups of them that are named.
+const TOGETHER: usize = 2;
 /// Of the usual time, and in ms: what it must have cost once.
 const COST: f64 = 0.25;
 const COST_MS: f64 = 5.0;
@@ -35,16 +38,15 @@ impl<'a> Case<'a> {
     /// What kept the next message away while an old one was used again: without it, the next would have been used.
     fn holder(&self, cause: &Cause) -> Option<&'a Cause> {
         let execution = cause.execution.filter(|_| cause.kind == CauseKind::NoNewer)?;
-        let is_busy = |part: &Cause| matches!(part.kind, CauseKind::ExecutorBusy | CauseKind::GroupBusy);
         let mut others = self.parts.iter().map(|(_, part)| *part);
-        others.find(|part| is_busy(part) && part.execution == Some(execution) && part.position == cause.position)
+        others.find(|part| part.kind.is_busy() && part.execution == Some(execution) && part.position == cause.position)
     }
 }
 
 /// All instances of a chain that are explained, and which of them are late.
 pub(super) struct Late<'a> {
     pub cases: Vec<Case<'a>>,
-    /// Every part that is told, of instances that are not late, too.
+    /// Every part that is reported, of instances that are not late, too.
     pub told: Vec<(&'a Repeat<'a>, &'a Cause)>,
     /// Late ones, with those that are not explained.
     pub instances: u64,
@@ -127,10 +129,36 @@ impl<'a> Late<'a> {
         named.topic.is_some() && named.topic.as_ref() == topic && named.node.as_deref() == Some(self.node(position))
     }
 
+    /// One of each part, with its usual time: it is the same in all instances that have the part.
+    pub fn usual(&self) -> Vec<(&'a Repeat<'a>, &'a Cause)> {
+        let mut usual: BTreeMap<(u32, CauseKind, &str), (&Repeat<'_>, &Cause)> = BTreeMap::new();
+        for (repeat, cause) in &self.told {
+            usual.entry((cause.position, cause.kind, cause.by.as_str())).or_insert((repeat, cause));
+        }
+        usual.into_values().collect()
+    }
+
+    /// All repeats with a part that is reported, by the number that stands for each.
+    pub fn repeats(&self) -> BTreeMap<usize, &'a Repeat<'a>> {
+        self.told.iter().map(|(repeat, _)| (number_of(repeat), *repeat)).collect()
+    }
+
+    /// Executions that parts of one culprit name, with the numbers of their repeats.
+    pub fn executions(&self, key: &Key) -> BTreeSet<(usize, Row<Execution>)> {
+        let own =
+            self.told.iter().filter(|(repeat, cause)| cause.execution.is_some() && Key::of(repeat, cause) == *key);
+        own.filter_map(|(repeat, cause)| Some((number_of(repeat), cause.execution?))).collect()
+    }
+
     /// Node at a place on the path.
     pub fn node(&self, position: u32) -> &'a str {
         self.path.get(2 * position as usize).map_or("", String::as_str)
     }
+}
+
+/// Stands for a repeat in keys.
+fn number_of(repeat: &Repeat<'_>) -> usize {
+    std::ptr::from_ref(repeat) as usize
 }
 
 /// What parts are one culprit's.
@@ -138,8 +166,8 @@ impl<'a> Late<'a> {
 pub(super) enum Key {
     /// In whatever way it delayed anything.
     Callback(Named, String),
-    /// Those that occupied all threads.
-    Threads(String, u32),
+    /// Those that occupied all threads of the executor at a place on the path.
+    Threads(u32),
     /// A kind, by whom, and the place on the path.
     Other(CauseKind, String, u32),
 }
@@ -148,9 +176,7 @@ impl Key {
     pub fn of(repeat: &Repeat<'_>, cause: &Cause) -> Key {
         use CauseKind::{Blocked, Computation, ExecutorBusy, GroupBusy, OffCpu};
         match (cause.kind, cause.execution) {
-            (ExecutorBusy, Some(_)) if cause.by.ends_with(" threads)") => {
-                Key::Threads(cause.by.clone(), cause.position)
-            }
+            (ExecutorBusy, Some(_)) if cause.by.ends_with(" threads)") => Key::Threads(cause.position),
             // One callback is one culprit, whatever it waited in.
             (Blocked, Some(execution)) => {
                 let tables = repeat.tables;
@@ -181,6 +207,8 @@ struct Blame {
     /// Half of all its executions take half as long as the longest or longer.
     is_usual: bool,
     position: u32,
+    /// What occupied all threads together, ms.
+    together: BTreeMap<String, f64>,
 }
 
 /// Whether a delay of this kind may be somebody's fault, and whether it takes more of it to say so.
@@ -188,7 +216,7 @@ fn counts(kind: CauseKind, mostly: bool) -> Option<bool> {
     use CauseKind::*;
     match kind {
         Computation | OffCpu | Blocked | ExecutorBusy | GroupBusy | UsedAgain => Some(false),
-        Preemption | Interrupt | Transport | WakeUp | TickLate | NoNewer => Some(true),
+        Preemption | NoCpu | Interrupt | Transport | WakeUp | TickLate | NoNewer => Some(true),
         NotDue | Kept => mostly.then_some(false),
         Overwritten | Lost | Unmatched | Ended | Pending | Untold | Superseded | NoOutput | NotActive => None,
     }
@@ -213,7 +241,8 @@ pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
             }
             let holder = case.holder(cause);
             let holder_or_own = holder.unwrap_or(cause);
-            let blame = blames.entry(Key::of(repeat, holder_or_own)).or_default();
+            let key = Key::of(repeat, holder_or_own);
+            let blame = blames.entry(key.clone()).or_default();
             blame.weight_ms += excess;
             *blame.by_kind.entry(holder_or_own.kind).or_default() += excess;
             *blame.cases.entry(place).or_default() += excess;
@@ -222,9 +251,11 @@ pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
             }
             blame.longest_ms = blame.longest_ms.max(cause.duration_ns.unwrap_or(0) as f64 / NS_PER_MS);
             blame.position = cause.position;
+            if matches!(key, Key::Threads(_)) {
+                *blame.together.entry(cause.by.clone()).or_default() += excess;
+            }
             if let Some(execution) = cause.execution {
-                let repeat_number = std::ptr::from_ref(*repeat) as usize;
-                blame.executions.insert((repeat_number, execution));
+                blame.executions.insert((number_of(repeat), execution));
                 let row = &repeat.tables.executions[execution];
                 let wall = row.end_ns.map_or(0.0, |end| (end - row.start_ns) as f64 / NS_PER_MS);
                 if wall > blame.wall_ms {
@@ -233,11 +264,10 @@ pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
             }
         }
     }
+    let repeats = late.repeats();
     for blame in blames.values_mut() {
-        let execution = blame.executions.iter().next();
-        let repeat =
-            execution.and_then(|(at, _)| late.told.iter().find(|(r, _)| std::ptr::from_ref(*r) as usize == *at));
-        if let (Some((_, execution)), Some((repeat, _))) = (execution, repeat) {
+        if let Some((number, execution)) = blame.executions.first() {
+            let repeat = repeats[number];
             let executions = &repeat.tables.executions;
             let own = executions.iter().filter(|e| e.callback == executions[*execution].callback);
             let times: Vec<f64> = own.filter_map(|e| Some((e.end_ns? - e.start_ns) as f64 / NS_PER_MS)).collect();
@@ -270,7 +300,7 @@ fn is_material(late: &Late<'_>, blame: &Blame, all_ms: f64) -> bool {
     };
     let happened = match blame.executions.len() {
         0 => blame.cases.len(),
-        executions => executions,
+        executions => executions.min(blame.cases.len()),
     };
     let most = blame.cases.values().fold(0.0, |most: f64, ms| most.max(*ms));
     blame.weight_ms >= share * all_ms && happened >= times && most >= COST_MS.max(COST * late.median_ms)
@@ -296,7 +326,11 @@ fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
         Key::Callback(named, name) => {
             let at = named.node.clone().unwrap_or(node);
             let waits_in = waits_in(late, blame);
-            let off = blocked(blame, waits_in.as_deref());
+            let asked = Asked::of(late, &blame.executions);
+            let off = match &asked {
+                Some(asked) => format!(" ({})", asked.words()),
+                None => blocked(blame, waits_in.as_deref()),
+            };
             let took = format!("{} of {at} took up to {}{off}", named.words(name), ms(blame.wall_ms));
             let is_own_queue = late.is_its_own_queue(named, blame.position);
             let how = match kind {
@@ -308,7 +342,7 @@ fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
                 _ => "its own computation",
             };
             made.text = format!("{took} in {}: {of} ({how}).", count(executions, "execution", "executions"));
-            let took = advice::Took { wall_ms: blame.wall_ms, cpu_ms: blame.cpu_ms, waits_in, is_own_queue };
+            let took = advice::Took { wall_ms: blame.wall_ms, cpu_ms: blame.cpu_ms, waits_in, asked, is_own_queue };
             made.next = advice::of_callback(late, kind, (named, name), &took);
             made.longest_ms = Some(blame.wall_ms.max(blame.longest_ms));
             made.node = Some(at);
@@ -316,11 +350,17 @@ fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
             (made.function, made.location, made.topic) =
                 (named.function.clone(), named.location.clone(), named.topic.clone());
         }
-        Key::Threads(names, _) => {
+        Key::Threads(_) => {
             let longest = ms(blame.longest_ms);
-            made.text = format!("All threads of the executor of {node} were busy with {names}, up to {longest}: {of}.");
+            let mut together: Vec<(&String, &f64)> = blame.together.iter().collect();
+            together.sort_by(|a, b| b.1.total_cmp(a.1));
+            let names: Vec<&str> = together.iter().take(TOGETHER).map(|(names, _)| names.as_str()).collect();
+            made.text = format!(
+                "All threads of the executor of {node} were busy, up to {longest}, with {}: {of}.",
+                names.join("; or with ")
+            );
             made.next = advice::more_threads(&node);
-            made.callback = Some(names.clone());
+            made.callback = names.first().map(|names| names.to_string());
         }
         Key::Other(kind, by, _) => {
             let longest = ms(blame.longest_ms);
@@ -344,9 +384,7 @@ fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
 /// show it.
 fn waits_in(late: &Late<'_>, blame: &Blame) -> Option<String> {
     let mut by_call: BTreeMap<Option<&str>, i64> = BTreeMap::new();
-    let repeats: BTreeMap<usize, &Repeat<'_>> =
-        late.told.iter().map(|(repeat, _)| (std::ptr::from_ref(*repeat) as usize, *repeat)).collect();
-    for (number, repeat) in repeats {
+    for (number, repeat) in late.repeats() {
         let own =
             |row: &&Preemption| row.execution.is_some_and(|execution| blame.executions.contains(&(number, execution)));
         for row in repeat.tables.preemptions.iter().filter(|row| row.state == OffCpu::Blocked).filter(own) {

@@ -1,10 +1,11 @@
 //! A thread that so many callbacks share that outputs mostly wait for it, though none of them takes long.
 
 use super::blame::Late;
-use super::{count, ms, Suspect};
+use super::callback::Named;
+use super::{advice, count, ms, Suspect};
 use crate::figures::Repeat;
 use std::collections::{BTreeMap, BTreeSet};
-use tacho_tables::row::Row;
+use tacho_tables::row::{numbered, Row};
 use tacho_tables::summary::Culprit;
 use tacho_tables::{Callback, CauseKind, Instance, Process};
 
@@ -16,6 +17,8 @@ const FULL: f64 = 0.8;
 const ONE: f64 = 0.5;
 /// Callbacks that are named.
 const NAMED: usize = 3;
+/// A full thread is a fault even if outputs wait little for it so far.
+const WEIGHT_OF_FULL: f64 = 0.2;
 
 /// What a thread did in a repeat.
 struct Load {
@@ -83,6 +86,62 @@ pub(super) fn suspect(late: &Late<'_>) -> Option<Suspect> {
         ..Culprit::default()
     };
     Some(Suspect { culprit, weight: share })
+}
+
+/// A callback that has most of the time of a full thread, for which outputs of a chain wait now and then.
+pub(super) fn full(late: &Late<'_>, known: &[Suspect]) -> Option<Suspect> {
+    let waits = late.told.iter().filter(|(_, cause)| cause.kind == CauseKind::ExecutorBusy);
+    let threads: BTreeMap<(usize, Row<Process>, u32), (u32, &Repeat<'_>)> = waits
+        .filter_map(|(repeat, cause)| {
+            let by = &repeat.tables.executions[cause.execution?];
+            let process = repeat.tables.callbacks[by.callback].process;
+            Some(((std::ptr::from_ref(*repeat) as usize, process, by.tid), (cause.position, *repeat)))
+        })
+        .collect();
+    let full = threads.into_iter().filter_map(|((_, process, tid), (position, repeat))| {
+        let load = load(repeat, process, tid)?;
+        let (most, most_ns) = load.callbacks[0];
+        let full = load.busy_ns as f64 / load.over_ns.max(1) as f64;
+        let share = most_ns as f64 / load.busy_ns.max(1) as f64;
+        if full < FULL || share < ONE || load.callbacks.len() < 2 {
+            return None;
+        }
+        let tables = repeat.tables;
+        let execution = numbered(&tables.executions).find(|(_, execution)| execution.callback == most)?.0;
+        let named = Named::of(repeat, execution);
+        let name = tables.callbacks[most].name(&tables.nodes, &tables.processes).to_string();
+        let node = named.node.clone().unwrap_or_else(|| late.node(position).to_owned());
+        if known.iter().any(|suspect| suspect.culprit.callback.as_ref() == Some(&name)) {
+            return None;
+        }
+        let times = || tables.executions.iter().filter(|execution| execution.callback == most);
+        let wall_ms = most_ns as f64 / 1e6 / times().count().max(1) as f64;
+        let took = advice::Took { wall_ms, cpu_ms: None, waits_in: None, asked: None, is_own_queue: false };
+        let culprit = Culprit {
+            kind: Some(CauseKind::ExecutorBusy),
+            text: format!(
+                "The executor of {node} is busy {:.0} % of the time, {:.0} % of that with {} ({} calls of {} each): \
+                 all else that its thread runs waits.",
+                100.0 * full,
+                100.0 * share,
+                named.words(&name),
+                times().count(),
+                ms(wall_ms)
+            ),
+            next: advice::of_callback(late, CauseKind::ExecutorBusy, (&named, &name), &took),
+            node: Some(node),
+            callback: Some(name),
+            function: named.function,
+            location: named.location,
+            topic: named.topic,
+            ..Culprit::default()
+        };
+        Some((most_ns, Suspect { culprit, weight: WEIGHT_OF_FULL }))
+    });
+    // Of several, not by the order of processes.
+    let most =
+        full.max_by(|(ns, one), (other_ns, other)| (ns, &one.culprit.text).cmp(&(other_ns, &other.culprit.text)));
+    most.map(|(_, suspect)| suspect)
 }
 
 fn load(repeat: &Repeat<'_>, process: Row<Process>, tid: u32) -> Option<Load> {

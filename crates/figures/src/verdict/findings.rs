@@ -4,15 +4,16 @@ use super::Suspect;
 use tacho_tables::summary::{CallbackFigures, Culprit, Finding, FindingCase};
 
 /// Lints whose cases are faults, with their weight among culprits.
-const FAULTS: [(&str, f64); 6] = [
+const FAULTS: [(&str, f64); 7] = [
     ("never-received", 0.9),
     ("queue-too-short", 0.1),
     ("lossy-best-effort", 0.1),
     ("callback-exceeds-period", 0.3),
+    ("call-blocks-executor", 0.1),
     ("clock-stalls", 0.5),
     ("node-not-active", 0.1),
 ];
-/// Cases of one lint that are told.
+/// Cases of one lint that are reported.
 const CASES: usize = 2;
 
 /// Suspects from findings, but for those that are known of chains.

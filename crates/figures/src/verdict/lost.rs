@@ -1,10 +1,13 @@
 //! Inputs that never became an output, where somebody is to blame for it.
 
-use super::{count, Suspect};
+use super::blame::Late;
+use super::holder::Holder;
+use super::{advice, count, ms, Suspect};
+use crate::figures::Repeat;
 use tacho_tables::summary::{ChainFigures, Culprit, LostInputs};
 use tacho_tables::CauseKind;
 
-/// Part of all inputs, and how many, from which on their loss is told.
+/// Part of all inputs, and how many, from which on their loss is reported.
 const LOST: (f64, u64) = (0.01, 2);
 /// Before two nodes know each other messages always go missing.
 const UNMATCHED: f64 = 0.1;
@@ -12,12 +15,22 @@ const UNMATCHED: f64 = 0.1;
 const SHORT: u64 = 5;
 
 /// Those that lost inputs.
-pub(super) fn suspects(chain: &ChainFigures, known: &[Suspect]) -> Vec<Suspect> {
+pub(super) fn suspects(
+    repeats: &[Repeat<'_>],
+    late: &Late<'_>,
+    chain: &ChainFigures,
+    known: &[Suspect],
+) -> Vec<Suspect> {
     let all = chain.instances + chain.lost_inputs.iter().map(|lost| lost.inputs).sum::<u64>();
-    chain.lost_inputs.iter().filter_map(|lost| suspect(chain, known, lost, all)).collect()
+    chain.lost_inputs.iter().filter_map(|lost| suspect((repeats, late, chain), known, lost, all)).collect()
 }
 
-fn suspect(chain: &ChainFigures, known: &[Suspect], lost: &LostInputs, all: u64) -> Option<Suspect> {
+fn suspect(
+    (repeats, late, chain): (&[Repeat<'_>], &Late<'_>, &ChainFigures),
+    known: &[Suspect],
+    lost: &LostInputs,
+    all: u64,
+) -> Option<Suspect> {
     use CauseKind::{Ended, Lost, NotActive, Overwritten, Unmatched};
     let part = lost.inputs as f64 / all.max(1) as f64;
     let least = match lost.kind {
@@ -34,11 +47,25 @@ fn suspect(chain: &ChainFigures, known: &[Suspect], lost: &LostInputs, all: u64)
     let on = topic.clone().unwrap_or_default();
     let of = format!("{} of {on}, {:.0} % of all", count(lost.inputs, "input", "inputs"), 100.0 * part);
     let depth: Option<u64> = lost.by.split(' ').find_map(|word| word.parse().ok());
+    // A queue of some depth overflows because a callback of its node does not take from it.
+    let may_be_held = lost.kind == Overwritten && depth.is_some_and(|depth| depth >= SHORT);
+    let holder = may_be_held.then(|| Holder::of(repeats, node, &on)).flatten();
     let (text, next) = match lost.kind {
         Overwritten => {
             let depth = depth.map_or(String::new(), |depth| format!("; it keeps {depth}"));
-            let text = format!("The queue of {node} overwrote {of}, before {node} took them{depth}.");
-            (text, format!("A greater depth for {on} at {node}, or callbacks of {node} that take it sooner."))
+            let text = format!("The queue of {node} overwrote {of}, before {node} took them{depth}");
+            let sooner = format!("A greater depth for {on} at {node}, or callbacks of {node} that take it sooner.");
+            match &holder {
+                Some(Holder { named, name, longest_ms }) => {
+                    let busy = format!(" (executor busy with {}, up to {})", named.words(name), ms(*longest_ms));
+                    let is_own_queue = named.topic.as_ref() == Some(&on);
+                    let took =
+                        advice::Took { wall_ms: *longest_ms, cpu_ms: None, waits_in: None, asked: None, is_own_queue };
+                    let next = advice::of_callback(late, CauseKind::ExecutorBusy, (named, name), &took);
+                    (format!("{text}{busy}."), next)
+                }
+                None => (format!("{text}."), sooner),
+            }
         }
         Unmatched => (
             format!("{of} were sent before {node} was matched with its publisher: it came late."),
@@ -57,10 +84,11 @@ fn suspect(chain: &ChainFigures, known: &[Suspect], lost: &LostInputs, all: u64)
             format!("Reliable QoS for {on}, larger socket buffers (net.core.rmem_max), or smaller messages."),
         ),
     };
-    // A queue of some depth overflows because a callback of its node does not take from it.
-    let is_held = lost.kind == Overwritten
-        && depth.is_some_and(|depth| depth >= SHORT)
-        && known.iter().any(|suspect| suspect.culprit.node.as_ref() == Some(node));
+    let is_held = may_be_held
+        && known.iter().any(|suspect| match &holder {
+            Some(holder) => suspect.culprit.callback.as_ref() == Some(&holder.name),
+            None => suspect.culprit.node.as_ref() == Some(node),
+        });
     let least_known = known.iter().map(|suspect| suspect.weight).fold(f64::INFINITY, f64::min);
     let culprit = Culprit {
         kind: Some(lost.kind),
@@ -70,6 +98,9 @@ fn suspect(chain: &ChainFigures, known: &[Suspect], lost: &LostInputs, all: u64)
         instances: lost.inputs,
         text,
         next,
+        callback: holder.as_ref().map(|holder| holder.name.clone()),
+        function: holder.as_ref().and_then(|holder| holder.named.function.clone()),
+        location: holder.as_ref().and_then(|holder| holder.named.location.clone()),
         ..Culprit::default()
     };
     Some(Suspect { culprit, weight: if is_held { part.min(0.9 * least_known) } else { part } })

@@ -1,30 +1,27 @@
 //! What takes much of the usual instance and should not: no single instance stands out, since all are late.
 
+use super::asked::Asked;
 use super::blame::{Key, Late};
 use super::{advice, ms, Suspect};
 use std::collections::BTreeMap;
 use tacho_tables::summary::Culprit;
 use tacho_tables::{Cause, CauseKind};
 
-/// Part of the usual end-to-end time from which waiting is told, and ms.
+/// Part of the usual end-to-end time from which waiting is reported, and ms.
 const WAITING: (f64, f64) = (0.3, 2.0);
 /// The same of time off the CPU inside callbacks.
 const OFF_THE_CPU: (f64, f64) = (0.15, 2.0);
 /// The same of transport and of waking up, which every chain has.
 const ON_THE_WAY: (f64, f64) = (0.3, 10.0);
+/// The same if it is so many times as much as at any other node of the chain.
+const STANDS_OUT: (f64, f64, f64) = (0.15, 3.0, 5.0);
 
 /// Those that keep the usual instance waiting, but for those that are suspects already.
 pub(super) fn suspects(late: &Late<'_>, known: &[Suspect]) -> Vec<Suspect> {
-    // A part is the same in all instances that have it.
-    let mut usual: BTreeMap<(u32, CauseKind, &str), (Key, &Cause)> = BTreeMap::new();
-    for (repeat, cause) in &late.told {
-        let key = (cause.position, cause.kind, cause.by.as_str());
-        usual.entry(key).or_insert_with(|| (Key::of(repeat, cause), cause));
-    }
     let mut by_key: BTreeMap<Key, (f64, &Cause)> = BTreeMap::new();
-    for (key, cause) in usual.into_values() {
-        if least(cause.kind).is_some() {
-            let entry = by_key.entry(key).or_insert((0.0, cause));
+    for (repeat, cause) in late.usual() {
+        if least(late, cause.kind).is_some() {
+            let entry = by_key.entry(Key::of(repeat, cause)).or_insert((0.0, cause));
             entry.0 += cause.usual_ns.unwrap_or(0) as f64 / 1e6;
             if cause.usual_ns > entry.1.usual_ns {
                 entry.1 = cause;
@@ -37,11 +34,23 @@ pub(super) fn suspects(late: &Late<'_>, known: &[Suspect]) -> Vec<Suspect> {
             (of.node.as_ref(), &of.callback, &of.topic) == (made.node.as_ref(), &made.callback, &made.topic)
         })
     };
+    let on_the_way: Vec<(CauseKind, u32, f64)> =
+        by_key.values().map(|(usual_ms, cause)| (cause.kind, cause.position, *usual_ms)).collect();
+    let stands_out = |cause: &Cause, usual_ms: f64| {
+        let (part, least_ms, times) = STANDS_OUT;
+        let others = on_the_way.iter().filter(|(kind, at, _)| *kind == cause.kind && *at != cause.position);
+        let others: Vec<f64> = others.map(|(.., ms)| *ms).collect();
+        matches!(cause.kind, CauseKind::Transport | CauseKind::WakeUp)
+            && usual_ms >= part * late.median_ms
+            && usual_ms >= least_ms
+            && !others.is_empty()
+            && others.iter().all(|other| usual_ms >= times * other)
+    };
     by_key
         .into_iter()
         .filter(|(_, (usual_ms, cause))| {
-            let (part, least_ms) = least(cause.kind).expect("filtered above");
-            *usual_ms >= part * late.median_ms && *usual_ms >= least_ms
+            let (part, least_ms) = least(late, cause.kind).expect("filtered above");
+            *usual_ms >= part * late.median_ms && *usual_ms >= least_ms || stands_out(cause, *usual_ms)
         })
         .map(|(key, (usual_ms, cause))| (culprit(late, &key, usual_ms, cause), usual_ms / late.median_ms))
         .filter(|(culprit, _)| !is_known(culprit))
@@ -49,10 +58,12 @@ pub(super) fn suspects(late: &Late<'_>, known: &[Suspect]) -> Vec<Suspect> {
         .collect()
 }
 
-fn least(kind: CauseKind) -> Option<(f64, f64)> {
+fn least(late: &Late<'_>, kind: CauseKind) -> Option<(f64, f64)> {
     use CauseKind::*;
     match kind {
-        ExecutorBusy | GroupBusy | UsedAgain | Preemption => Some(WAITING),
+        // What others took is not the callback's fault: the machine's suspect has it.
+        OffCpu if late.others.is_some() => None,
+        ExecutorBusy | GroupBusy | UsedAgain => Some(WAITING),
         Transport | WakeUp => Some(ON_THE_WAY),
         OffCpu | Blocked => Some(OFF_THE_CPU),
         _ => None,
@@ -74,21 +85,23 @@ fn culprit(late: &Late<'_>, key: &Key, usual_ms: f64, cause: &Cause) -> Culprit 
     match key {
         Key::Callback(named, name) => {
             let at = named.node.clone().unwrap_or(node);
-            let is_busy = matches!(cause.kind, CauseKind::ExecutorBusy | CauseKind::GroupBusy);
-            let is_own_queue = is_busy && late.is_its_own_queue(named, cause.position);
+            let is_own_queue = cause.kind.is_busy() && late.is_its_own_queue(named, cause.position);
             let (usually, words) = (ms(usual_ms), named.words(name));
+            let asked = Asked::of(late, &late.executions(key));
+            let off = asked.as_ref().map_or(String::new(), |asked| format!(" ({})", asked.words()));
             made.text = match is_own_queue {
-                true => format!("Messages usually wait {usually} at {at} for earlier calls of {words}, {of}."),
-                false => format!("Outputs usually wait {usually} at {at}: {} {words}, {of}.", cause.kind.words()),
+                true => format!("Messages usually wait {usually} at {at} for earlier calls of {words}{off}, {of}."),
+                false => format!("Outputs usually wait {usually} at {at}: {} {words}{off}, {of}.", cause.kind.words()),
             };
-            let took = advice::Took { wall_ms: usual_ms, cpu_ms: None, waits_in: None, is_own_queue };
+            let took = advice::Took { wall_ms: usual_ms, cpu_ms: None, waits_in: None, asked, is_own_queue };
             made.next = advice::of_callback(late, cause.kind, (named, name), &took);
             made.node = Some(at);
             made.callback = Some(name.clone());
             (made.function, made.location, made.topic) =
                 (named.function.clone(), named.location.clone(), named.topic.clone());
         }
-        Key::Threads(names, _) => {
+        Key::Threads(_) => {
+            let names = &cause.by;
             made.text = format!("Outputs usually wait {} at {node}: executor busy with {names}, {of}.", ms(usual_ms));
             made.next = advice::more_threads(&node);
             made.callback = Some(names.clone());

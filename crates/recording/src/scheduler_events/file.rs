@@ -11,12 +11,20 @@ use tacho_events::layout::{FileHeader, TickSource};
 use tacho_events::number;
 use tacho_events::writer::EventFile;
 
+/// What the file's name begins with, in place of a process's number.
+const OF_KERNEL: &str = "0-";
+
 /// Least distance of two clock readings in the file.
 const SYNC_EVERY_NS: i64 = 1_000_000_000;
 
 /// A thread's name is written again after this time, so that a file whose beginning was released still names its
 /// threads.
 const TELL_AGAIN_NS: i64 = 1_000_000_000;
+
+/// Whether an event file is the kernel's.
+pub(crate) fn is_file_of_kernel(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(OF_KERNEL))
+}
 
 /// Writes events of CPUs. Flushed events may be read at once.
 pub(super) struct KernelFile {
@@ -37,7 +45,7 @@ impl KernelFile {
             ..machine::file_header()
         };
         let synced_ns = header.start.monotonic_ns;
-        let file = EventFile::create(&events.join(format!("0-{synced_ns}.events")), header)?;
+        let file = EventFile::create(&events.join(format!("{OF_KERNEL}{synced_ns}.events")), header)?;
         Ok(KernelFile { file, told: HashMap::new(), told_waits: HashMap::new(), synced_ns })
     }
 

@@ -14,6 +14,8 @@ mod file;
 mod filter;
 mod records;
 
+pub(crate) use file::is_file_of_kernel;
+
 use crate::clock::monotonic_ns;
 use crate::perf::{self, Ring};
 use crate::tracefs::Tracefs;

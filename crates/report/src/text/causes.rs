@@ -5,10 +5,10 @@ use super::{number, Terminal, ABSENT};
 use tacho_events::wall::to_the_microsecond;
 use tacho_tables::summary::{ChainFigures, LateInstance, LatePart};
 
-/// Instances of which every part is told, also if all are; the others get a line.
+/// Instances of which every part is reported, also if all are; the others get a line.
 const IN_FULL: usize = 1;
 const IN_FULL_OF_ALL: usize = 2;
-/// Instances that are told, where there are more.
+/// Instances that are reported, where there are more.
 const TOLD: usize = 5;
 /// Parts that are told of each, greatest first; the rest is added up.
 const PARTS_TOLD: usize = 8;

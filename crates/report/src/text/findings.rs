@@ -3,7 +3,7 @@
 use super::Terminal;
 use tacho_tables::summary::{Finding, FindingCase};
 
-/// Cases of a finding that are told, where there are more.
+/// Cases of a finding that are reported, where there are more.
 const CASES_TOLD: usize = 2;
 
 impl Terminal {

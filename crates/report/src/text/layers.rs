@@ -4,7 +4,7 @@ use super::{figures, table, Terminal};
 use table::{Column, Table};
 use tacho_tables::summary::{LayerFigures, LayerPart};
 
-/// Topics that are told, where there are more.
+/// Topics that are reported, where there are more.
 const TOPICS_TOLD: usize = 6;
 
 impl Terminal {

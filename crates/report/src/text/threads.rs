@@ -5,7 +5,7 @@ use super::table::{Column, Table};
 use super::{count, figures, number, Terminal, ABSENT};
 use tacho_tables::summary::{ExecutorFigures, PreemptorFigures};
 
-/// Those that had the CPU for less are told with --all.
+/// Those that had the CPU for less are reported with --all.
 const PREEMPTORS: usize = 10;
 
 impl Terminal {

@@ -5,7 +5,7 @@ use super::{by_busy, Explainer, Who};
 use crate::chains::follow::Wait;
 use crate::observe::{PublicationSeen, Topic};
 use tacho_tables::row::Row;
-use tacho_tables::{CauseKind, Execution, Hop};
+use tacho_tables::{Callback, CauseKind, Endpoint, Execution, Hop};
 
 /// Messages before and after one that tell how often they come.
 const INTERVALS: usize = 16;
@@ -18,6 +18,14 @@ pub(super) struct Piece {
     pub from: i64,
     pub to: i64,
     pub execution: Option<Row<Execution>>,
+}
+
+/// What an execution took on a topic: what it used, and the first message since what its node took before. If they
+/// differ, those in between were not taken.
+struct Inputs {
+    first: Row<PublicationSeen>,
+    used: Row<PublicationSeen>,
+    subscription: Row<Endpoint>,
 }
 
 /// Stretches that follow each other without a gap.
@@ -71,11 +79,8 @@ impl Explainer<'_> {
         if let Some(newer) = self.newer(wait, position).filter(|sent| *sent < first_due) {
             // It came in time, and its callback could not run.
             pieces.until(newer, position, not_due.0, not_due.1.clone(), None);
-            for held in self.tracer.busy.held(seen, wait.stream?, wait.callback, pieces.until, first_due.min(first)) {
-                pieces.until(held.from, position, not_due.0, not_due.1.clone(), None);
-                let (kind, who, by) = by_busy(seen, held.by);
-                pieces.until(held.to, position, kind, who, Some(by));
-            }
+            let could_run = (wait.stream?, wait.callback);
+            self.busy(pieces, position, could_run, first_due.min(first), (not_due.0, &not_due.1));
         }
         pieces.until(first_due.min(first), position, not_due.0, not_due.1, None);
         self.late(pieces, position, execution, first);
@@ -91,13 +96,28 @@ impl Explainer<'_> {
     fn late(&self, pieces: &mut Pieces, position: usize, execution: Row<Execution>, until: i64) {
         let seen = self.tracer.seen;
         let callback = seen.executions[execution].callback;
-        let stream = seen.stream_of(execution);
-        for held in self.tracer.busy.held(seen, stream, Some(callback), pieces.until, until) {
-            pieces.until(held.from, position, CauseKind::TickLate, Who::Callback(callback), None);
+        let rest = Who::Callback(callback);
+        let could_run = (seen.stream_of(execution), Some(callback));
+        self.busy(pieces, position, could_run, until, (CauseKind::TickLate, &rest));
+        pieces.until(until, position, CauseKind::TickLate, rest, None);
+    }
+
+    /// What kept a callback from running in the thread of a stream, until an instant. What lies between two such
+    /// stretches had another reason.
+    fn busy(
+        &self,
+        pieces: &mut Pieces,
+        position: usize,
+        (stream, callback): (u32, Option<Row<Callback>>),
+        until: i64,
+        (kind_between, between): (CauseKind, &Who),
+    ) {
+        let seen = self.tracer.seen;
+        for held in self.tracer.busy.held(seen, stream, callback, pieces.until, until) {
+            pieces.until(held.from, position, kind_between, between.clone(), None);
             let (kind, who, by) = by_busy(seen, held.by);
             pieces.until(held.to, position, kind, who, Some(by));
         }
-        pieces.until(until, position, CauseKind::TickLate, Who::Callback(callback), None);
     }
 
     /// Why there was no newer message for a timer that had used this one before.
@@ -118,13 +138,10 @@ impl Explainer<'_> {
         let take = takes.iter().map(|take| &seen.takes[*take]).find(|take| take.publication == Some(next));
         if let Some(taken) = take.and_then(|take| take.execution) {
             let (start, callback) = (seen.executions[taken].start_ns, seen.executions[taken].callback);
-            let stream = seen.stream_of(taken);
+            let could_run = (seen.stream_of(taken), Some(callback));
             let sent = pieces.pieces.len();
-            for held in self.tracer.busy.held(seen, stream, Some(callback), pieces.until, start.min(until)) {
-                pieces.until(held.from, position, CauseKind::Transport, Who::Topic(topic), None);
-                let (kind, who, by) = by_busy(seen, held.by);
-                pieces.until(held.to, position, kind, who, Some(by));
-            }
+            let between = (CauseKind::Transport, &Who::Topic(topic));
+            self.busy(pieces, position, could_run, start.min(until), between);
             let (before, held) = pieces.pieces.split_at_mut(sent);
             let longest =
                 held.iter().filter(|piece| piece.execution.is_some()).max_by_key(|piece| piece.to - piece.from);
@@ -168,10 +185,10 @@ impl Explainer<'_> {
             if let Some(due) = self.ticks.due(seen, by) {
                 pieces.until(due.min(began), position, CauseKind::NoNewer, Who::Topic(topic), None);
                 self.late(pieces, position - 1, by, began);
-            } else if let Some((first, input)) = self.inputs_of(by, position - 1) {
-                self.not_sent(pieces, position - 1, Some(first), began);
-                if first != input {
-                    self.overwritten(pieces, position - 1, by, seen.publications[input].time.min(began));
+            } else if let Some(inputs) = self.inputs_of(by, position - 1) {
+                self.not_sent(pieces, position - 1, Some(inputs.first), began);
+                if inputs.first != inputs.used {
+                    self.passed_over(pieces, position - 1, by, &inputs, began);
                 }
                 self.late(pieces, position - 1, by, began);
             }
@@ -181,13 +198,8 @@ impl Explainer<'_> {
         pieces.until(until, position, CauseKind::NoNewer, Who::Topic(topic), None);
     }
 
-    /// What an execution of a node of the path took on the path's topic into that node, behind the first message since
-    /// what the node took before: if they differ, those in between were not taken.
-    fn inputs_of(
-        &self,
-        execution: Row<Execution>,
-        position: usize,
-    ) -> Option<(Row<PublicationSeen>, Row<PublicationSeen>)> {
+    /// What an execution of a node of the path took on the path's topic into that node.
+    fn inputs_of(&self, execution: Row<Execution>, position: usize) -> Option<Inputs> {
         let (seen, path) = (self.tracer.seen, &self.made_of.path);
         let (topic, node) = (path.topics[position.checked_sub(1)?], path.nodes[position]);
         let take = self.tracer.usage.taken_in(seen, execution, node, topic, i64::MAX)?;
@@ -199,21 +211,35 @@ impl Explainer<'_> {
         let before = before.find(|publication| seen.publications[*publication].endpoint == endpoint);
         let first = before.and_then(|before| self.after(before, topic)).filter(|first| *first < input);
         let in_time = seen.publications[input].time <= seen.executions[execution].start_ns;
-        in_time.then_some((first.unwrap_or(input), input))
+        let subscription = seen.takes[take].endpoint;
+        in_time.then_some(Inputs { first: first.unwrap_or(input), used: input, subscription })
     }
 
-    /// The time until the message came that an execution took, while those before it were lost: its callback could not
-    /// run, or another reason kept them from it.
-    fn overwritten(&self, pieces: &mut Pieces, position: usize, by: Row<Execution>, until: i64) {
+    /// The time until the message came that an execution used, while those before it were not taken: its callback could
+    /// not run, or its node slept though they filled its queue, or another reason kept them from it.
+    fn passed_over(&self, pieces: &mut Pieces, position: usize, by: Row<Execution>, inputs: &Inputs, until: i64) {
         let seen = self.tracer.seen;
-        let (stream, callback) = (seen.stream_of(by), seen.executions[by].callback);
-        let topic = Who::Topic(self.made_of.path.topics[position - 1]);
-        for held in self.tracer.busy.held(seen, stream, Some(callback), pieces.until, until) {
-            pieces.until(held.from, position, CauseKind::NoNewer, topic.clone(), None);
-            let (kind, who, by) = by_busy(seen, held.by);
-            pieces.until(held.to, position, kind, who, Some(by));
-        }
-        pieces.until(until, position, CauseKind::NoNewer, topic, None);
+        let until = seen.publications[inputs.used].time.min(until);
+        let could_run = (seen.stream_of(by), Some(seen.executions[by].callback));
+        let path = &self.made_of.path;
+        let (kind, who) = if self.filled_its_queue(inputs, path.topics[position - 1]) {
+            (CauseKind::WakeUp, Who::Node(path.nodes[position]))
+        } else {
+            (CauseKind::NoNewer, Who::Topic(path.topics[position - 1]))
+        };
+        self.busy(pieces, position, could_run, until, (kind, &who));
+        pieces.until(until, position, kind, who, None);
+    }
+
+    /// Whether as many messages were not taken as the subscription keeps.
+    fn filled_its_queue(&self, inputs: &Inputs, topic: Row<Topic>) -> bool {
+        let seen = self.tracer.seen;
+        let Some(depth) = seen.endpoints[inputs.subscription].depth else { return false };
+        let endpoint = seen.publications[inputs.used].endpoint;
+        let all = &seen.by_topic[topic].publications;
+        let between = all.partition_point(|p| *p < inputs.first)..all.partition_point(|p| *p < inputs.used);
+        let of_publisher = all[between].iter().filter(|p| seen.publications[**p].endpoint == endpoint);
+        depth > 0 && of_publisher.count() as u64 >= depth
     }
 
     /// Median time between two messages of a publisher around one of them.

@@ -67,7 +67,7 @@ impl Collector {
         thread.running.push(execution);
         thread.publishing = None;
         thread.in_callback = None;
-        // What an action's callback was given is told; of feedback alone it is a message.
+        // What an action's callback was given is reported; of feedback alone it is a message.
         let owner = handles.callback_endpoint.get(&callback);
         if let Some(endpoint) = owner.filter(|e| **e != INTERNAL && resumes.is_none()) {
             self.seen.endpoints[*endpoint].called += 1;

@@ -5,7 +5,7 @@
 //! neighbours and must pass again, since the first cut was made with the others still inside (Bai, Estimating multiple
 //! breaks one at a time, 1997).
 //!
-//! A steady slope is no change of level: changes are told only where levels describe the series better than one
+//! A steady slope is no change of level: changes are reported only where levels describe the series better than one
 //! straight line, by Schwarz's criterion on absolute deviations.
 
 use super::median;

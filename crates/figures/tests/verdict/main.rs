@@ -1,14 +1,19 @@
 //! The verdict on small systems with a planted fault, and on the same systems without.
 
-#[path = "../../analysis/tests/scene/mod.rs"]
+mod late_start;
+mod machine;
+mod overwritten;
+mod pool;
+#[path = "../../../analysis/tests/scene/mod.rs"]
 mod scene;
+mod services;
 
 use scene::*;
 use tacho_events::run::{Load, RunInfo};
 use tacho_events::testing::FileBuilder;
 use tacho_figures::{summarise, Repeat};
 use tacho_tables::summary::{Culprit, Verdict};
-use tacho_tables::CauseKind;
+use tacho_tables::{CauseKind, Tables};
 
 const OTHER: u64 = 0x100;
 const US: i64 = 1_000;
@@ -106,13 +111,16 @@ impl System {
 
     /// Beside other processes that use so many CPUs.
     fn verdict_beside(&self, others_cpus: f64, links: &str) -> Verdict {
-        let tables = scene::tables_with(&self.build(), links);
-        let over_s = 12.0;
-        let load = Load { over_s, others_cpu_s: Some(over_s * others_cpus), ..Load::default() };
-        let info = RunInfo { load: Some(load), ..RunInfo::default() };
-        let repeat = [Repeat { tables: &tables, options: Default::default(), info: Some(&info) }];
-        summarise(&repeat, None).verdict.expect("a run with chains")
+        verdict(&scene::tables_with(&self.build(), links), others_cpus)
     }
+}
+
+fn verdict(tables: &Tables, others_cpus: f64) -> Verdict {
+    let over_s = 12.0;
+    let load = Load { over_s, others_cpu_s: Some(over_s * others_cpus), ..Load::default() };
+    let info = RunInfo { load: Some(load), ..RunInfo::default() };
+    let repeat = [Repeat { tables, options: Default::default(), info: Some(&info) }];
+    summarise(&repeat, None).verdict.expect("a run with chains")
 }
 
 fn only(verdict: &Verdict) -> &Culprit {
@@ -250,9 +258,7 @@ fn crowded(others: u64, took: i64, every: i64) -> Verdict {
         free = taken + MS + 2 * US;
         b = b.process(CONTROL).at(taken + 2 * MS).start_taking(-at).at(taken + 3 * MS).end_taking();
     }
-    let tables = scene::tables(&b);
-    let repeat = [Repeat { tables: &tables, options: Default::default(), info: None }];
-    summarise(&repeat, None).verdict.expect("a run with chains")
+    verdict(&scene::tables(&b), 0.0)
 }
 
 #[test]
@@ -265,4 +271,13 @@ fn a_thread_that_many_short_callbacks_fill_is_the_culprit_and_none_of_them() {
     assert!(first.text.contains("96 % busy"), "{}", first.text);
     // The same callbacks with half of the time to spare.
     assert_eq!(crowded(9, 4 * MS, 0).culprits, []);
+}
+
+#[test]
+fn a_callback_that_fills_its_thread_is_the_culprit_even_if_outputs_wait_little_for_it() {
+    // 17 of each 20 ms; points come while it runs, or just after.
+    let verdict = crowded(1, 85 * MS, 0);
+    let first = &verdict.culprits[0];
+    assert_eq!(first.callback.as_deref(), Some("/planner /other_1 Listener::take"), "{verdict:#?}");
+    assert_eq!(crowded(1, 60 * MS, 0).culprits, [], "{verdict:#?}");
 }
