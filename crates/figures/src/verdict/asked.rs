@@ -3,9 +3,10 @@
 use super::blame::Late;
 use super::callback::Named;
 use super::ms;
+use crate::figures::Repeat;
 use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::row::Row;
-use tacho_tables::Execution;
+use tacho_tables::{Execution, ServiceCall};
 
 /// Part of the time of executions from which on they waited for a service.
 const WAITS: f64 = 0.5;
@@ -20,9 +21,11 @@ pub(super) struct Asked {
 #[derive(Default)]
 struct Calls<'a> {
     waited_ns: i64,
-    /// Longest execution that answered: ns, callback, node.
-    longest: Option<(i64, String, &'a str)>,
+    longest: Option<Answer<'a>>,
 }
+
+/// How long an execution took that answered, ns; its callback and node.
+type Answer<'a> = (i64, String, &'a str);
 
 impl Asked {
     /// Of executions, each with the number of its repeat; `None`: they did not wait for a service most of their time.
@@ -30,34 +33,14 @@ impl Asked {
         let mut by_service: BTreeMap<&str, Calls<'_>> = BTreeMap::new();
         let mut ran_ns = 0;
         for (number, repeat) in late.repeats() {
-            let tables = repeat.tables;
-            let span = |execution: &Execution| Some((execution.start_ns, execution.end_ns?));
-            let node_of = |execution: &Execution| tables.callbacks[execution.callback].node;
-            let own = executions.iter().filter(|(of, _)| *of == number).map(|(_, row)| &tables.executions[*row]);
-            let own: Vec<(i64, i64, _)> =
-                own.filter_map(|execution| span(execution).map(|(from, to)| (from, to, node_of(execution)))).collect();
-            ran_ns += own.iter().map(|(from, to, _)| to - from).sum::<i64>();
-            for call in &tables.services {
-                let Some((sent, taken)) = call.requested_ns().zip(call.response_taken_ns) else { continue };
-                let is_around = |from: i64, to: i64| from <= sent && sent < to;
-                let asks =
-                    own.iter().any(|(from, to, node)| is_around(*from, *to) && taken <= *to && *node == call.client);
-                // Of two callbacks of a node that ran at once it is not known which one called.
-                let of_node = tables.executions.iter().filter(|other| node_of(other) == call.client);
-                let ran = |other: &&Execution| span(other).is_some_and(|(from, to)| is_around(from, to));
-                if !asks || of_node.filter(ran).nth(1).is_some() {
-                    continue;
-                }
-                let calls = by_service.entry(&call.service).or_default();
-                calls.waited_ns += taken - sent;
-                if let Some(answer) = call.execution {
-                    let took = span(&tables.executions[answer]).map_or(0, |(from, to)| to - from);
-                    if calls.longest.as_ref().is_none_or(|longest| took > longest.0) {
-                        let callback = &tables.callbacks[tables.executions[answer].callback];
-                        let name = callback.name(&tables.nodes, &tables.processes).to_string();
-                        let node = callback.node.map_or("", |node| &tables.nodes[node].name);
-                        calls.longest = Some((took, Named::of(repeat, answer).words(&name), node));
-                    }
+            let own = executions.iter().filter(|(of, _)| *of == number).map(|(_, row)| &repeat.tables.executions[*row]);
+            let own: Vec<&Execution> = own.filter(|execution| execution.end_ns.is_some()).collect();
+            ran_ns += own.iter().map(|execution| took_ns(execution)).sum::<i64>();
+            for call in &repeat.tables.services {
+                if let Some(waited_ns) = waited_ns(repeat, call, &own) {
+                    let calls = by_service.entry(&call.service).or_default();
+                    calls.waited_ns += waited_ns;
+                    calls.longest = calls.longest.take().max(answer(repeat, call));
                 }
             }
         }
@@ -85,4 +68,30 @@ impl Asked {
              callback)."
         )
     }
+}
+
+fn took_ns(execution: &Execution) -> i64 {
+    execution.end_ns.map_or(0, |end| end - execution.start_ns)
+}
+
+/// How long one of the executions waited for the response of a call that it made.
+fn waited_ns(repeat: &Repeat<'_>, call: &ServiceCall, own: &[&Execution]) -> Option<i64> {
+    let (sent, taken) = call.requested_ns().zip(call.response_taken_ns)?;
+    let tables = repeat.tables;
+    let of_client = |execution: &Execution| tables.callbacks[execution.callback].node == call.client;
+    let ends_after = |execution: &Execution, ns: i64| execution.end_ns.is_some_and(|end| end >= ns);
+    let may_send = |execution: &Execution| execution.start_ns <= sent && ends_after(execution, sent);
+    let asks = |execution: &&Execution| may_send(execution) && ends_after(execution, taken) && of_client(execution);
+    own.iter().copied().find(asks)?;
+    // Of two callbacks of a node that ran at once it is not known which one called.
+    let callers = tables.executions.iter().filter(|execution| may_send(execution) && of_client(execution));
+    (callers.count() == 1).then_some(taken - sent)
+}
+
+fn answer<'a>(repeat: &Repeat<'a>, call: &ServiceCall) -> Option<Answer<'a>> {
+    let (tables, row) = (repeat.tables, call.execution?);
+    let callback = &tables.callbacks[tables.executions[row].callback];
+    let name = callback.name(&tables.nodes, &tables.processes).to_string();
+    let node = callback.node.map_or("", |node| &tables.nodes[node].name);
+    Some((took_ns(&tables.executions[row]), Named::of(repeat, row).words(&name), node))
 }
