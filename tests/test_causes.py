@@ -9,7 +9,7 @@ from collections import defaultdict
 import pyarrow.parquet as parquet
 import pytest
 from places import PROGRAMS
-from recording import ERROR_NS
+from recording import error_ns
 
 COUNT = 24
 
@@ -51,13 +51,14 @@ def instances(tacho, path, sent):
         if cause["chain"] == chain and cause["instance"] is not None:
             causes[cause["instance"]].append(cause)
     numbers = {instant: number for number, (instant,) in sent.items()}
+    error = error_ns(tacho.directory / "run")
     for index, parts in causes.items():
         instance = tables["instances"][index]
         assert sum(part["duration_ns"] for part in parts) == instance["end_to_end_ns"]
         length = {(part["position"], part["kind"], without_function(part["by"])): part["duration_ns"] for part in parts}
         # It was sent in the callback with which the instance begins.
         instants = sorted(numbers)
-        number = numbers[instants[bisect.bisect_left(instants, instance["start_ns"] - ERROR_NS)]]
+        number = numbers[instants[bisect.bisect_left(instants, instance["start_ns"] - error)]]
         arrival = instance["start_ns"] + sum(
             ns for (position, kind, _), ns in length.items() if position == 0 or kind == "transport"
         )
@@ -67,19 +68,16 @@ def instances(tacho, path, sent):
 def test_computation_and_an_executor_that_is_busy_with_another_callback(tacho, told):
     printed, _ = told
     busy = computed = 0
+    error = error_ns(tacho.directory / "run")
     for number, arrival, parts in instances(tacho, ["/driver", "/points", "/planner"], printed["sent"]):
         begun, ended, _ = printed["planned"][number]
         inside = parts[(1, "computation", "/planner /points")] + parts.get((1, "off_cpu", "/planner /points"), 0)
-        assert inside >= ended - begun - ERROR_NS
+        assert inside >= ended - begun - error
         computed += number % 4 == 0
         if number % 4 == 1 and printed["logged"][number][1] < begun:
             log_begun, log_ended = printed["logged"][number]
             waited = parts.get((1, "executor_busy", "/planner /log"), 0)
-            assert (
-                log_ended - max(arrival, log_begun) - ERROR_NS
-                <= waited
-                <= begun - printed["sent"][number][0] + ERROR_NS
-            )
+            assert log_ended - max(arrival, log_begun) - error <= waited <= begun - printed["sent"][number][0] + error
             busy += waited > 0
     # The worst ten have causes: of six that came after the other callback and six with computation, most are among
     # them.
@@ -97,12 +95,12 @@ def test_computation_and_an_executor_that_is_busy_with_another_callback(tacho, t
 
 def test_waiting_for_a_wake_up_and_overwritten_while_asleep(tacho, told):
     printed, awake = told
-    found = 0
+    found, error = 0, error_ns(tacho.directory / "run")
     for number, arrival, parts in instances(tacho, ["/driver", "/points", "/sleeper"], printed["sent"]):
         (seen,) = printed["seen"][number]
         awoke = awake[bisect.bisect_right(awake, seen) - 1]
         waited = parts.get((1, "wake_up", "/sleeper"), 0)
-        assert awoke - arrival - ERROR_NS <= waited <= seen - arrival + ERROR_NS
+        assert awoke - arrival - error <= waited <= seen - arrival + error
         found += waited > 0
     assert found >= 2
     (chain,) = (c for c in tacho.json("explain", "run")["chains"] if c["path"] == ["/driver", "/points", "/sleeper"])

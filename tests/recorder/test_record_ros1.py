@@ -88,7 +88,7 @@ def test_messages_within_a_process_reach_both_subscriptions(ros1):
     per_subscription = Counter(m["subscription"] for m in rows)
     assert sorted(per_subscription.values()) == [40, 40]
     heard = sorted(ros1.clock("both", "left") + ros1.clock("both", "right"))
-    assert_encloses(ros1.executions("/together", topic="/topic_1"), heard)
+    assert_encloses(ros1.executions("/together", topic="/topic_1"), heard, error_ns(ros1.run))
 
 
 def test_udpros_loses_and_the_rest_is_linked(ros1):
