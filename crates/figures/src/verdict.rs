@@ -10,6 +10,7 @@ mod callback;
 mod crowded;
 mod findings;
 mod holder;
+mod late;
 mod late_start;
 mod lost;
 mod machine;
@@ -17,7 +18,7 @@ mod pool;
 mod steady;
 
 use crate::figures::Repeat;
-use blame::Late;
+use late::Late;
 use std::collections::HashSet;
 use tacho_tables::summary::{CallbackFigures, ChainFigures, Culprit, Finding, Verdict};
 use tacho_tables::LinkEvidence;

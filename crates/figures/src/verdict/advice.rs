@@ -1,8 +1,8 @@
 //! What to try, in one sentence, for recorded systems on rclcpp, rclpy and ROS 1.
 
 use super::asked::Asked;
-use super::blame::Late;
 use super::callback::Named;
+use super::late::Late;
 use super::pool;
 use tacho_tables::CauseKind;
 

@@ -1,7 +1,7 @@
 //! The service whose response executions waited for, and who took how long to answer.
 
-use super::blame::Late;
 use super::callback::Named;
+use super::late::Late;
 use super::ms;
 use crate::figures::Repeat;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,14 +1,12 @@
 //! Who delayed the late instances of a chain, by what exceeds the usual.
 
 use super::asked::Asked;
-use super::callback::Named;
+use super::late::{number_of, Case, Key, Late};
 use super::{advice, count, ms, Suspect};
-use crate::figures::Repeat;
 use std::collections::{BTreeMap, BTreeSet};
-use tacho_tables::late::late_above_ns;
 use tacho_tables::row::Row;
-use tacho_tables::summary::{ChainFigures, Culprit};
-use tacho_tables::{Cause, CauseKind, Chain, Execution, Instance, OffCpu, Preemption};
+use tacho_tables::summary::Culprit;
+use tacho_tables::{CauseKind, Execution, OffCpu, Preemption};
 
 const NS_PER_MS: f64 = 1e6;
 /// Part of all lateness that a callback must account for.
@@ -26,171 +24,6 @@ const TOGETHER: usize = 2;
 /// Of the usual time, and in ms: what it must have cost once.
 const COST: f64 = 0.25;
 const COST_MS: f64 = 5.0;
-
-/// A late instance with what it consists of.
-pub(super) struct Case<'a> {
-    pub end_to_end_ms: f64,
-    /// Repeat of each of its parts.
-    pub parts: Vec<(&'a Repeat<'a>, &'a Cause)>,
-}
-
-impl<'a> Case<'a> {
-    /// What kept the next message away while an old one was used again: without it, the next would have been used.
-    fn holder(&self, cause: &Cause) -> Option<&'a Cause> {
-        let execution = cause.execution.filter(|_| cause.kind == CauseKind::NoNewer)?;
-        let mut others = self.parts.iter().map(|(_, part)| *part);
-        others.find(|part| part.kind.is_busy() && part.execution == Some(execution) && part.position == cause.position)
-    }
-}
-
-/// All instances of a chain that are explained, and which of them are late.
-pub(super) struct Late<'a> {
-    pub cases: Vec<Case<'a>>,
-    /// Every part that is reported, of instances that are not late, too.
-    pub told: Vec<(&'a Repeat<'a>, &'a Cause)>,
-    /// Late ones, with those that are not explained.
-    pub instances: u64,
-    pub above_ms: Option<f64>,
-    pub median_ms: f64,
-    pub worst_ms: f64,
-    /// The longest that is not late.
-    pub worst_of_others_ms: f64,
-    /// Half of all are late, so that what is usual is no measure of what should be.
-    pub mostly: bool,
-    pub path: &'a [String],
-    /// What others had of the machine, in words, if it was much.
-    pub others: Option<String>,
-    /// Callbacks wait in the queues of roscpp.
-    pub is_ros1: bool,
-}
-
-/// Executions that are looked at to see that they are of ROS 1.
-const SEEN: usize = 10_000;
-
-impl<'a> Late<'a> {
-    pub fn of(repeats: &'a [Repeat<'a>], chain: &'a ChainFigures) -> Late<'a> {
-        let rows: Vec<Option<Row<Chain>>> =
-            repeats.iter().map(|repeat| repeat.tables.chain(&chain.name, &chain.path)).collect();
-        let times = || {
-            repeats.iter().zip(&rows).flat_map(|(repeat, row)| {
-                let own = repeat.tables.instances.iter().filter(move |instance| Some(instance.chain) == *row);
-                own.map(|instance| instance.end_to_end_ns)
-            })
-        };
-        let above = match chain.deadline_ms {
-            Some(deadline) => Some((deadline * NS_PER_MS) as i64),
-            None => late_above_ns(times().collect()),
-        };
-        let is_late = |ns: i64| above.is_some_and(|above| ns > above);
-        let instances = times().filter(|ns| is_late(*ns)).count() as u64;
-        let mut by_instance: BTreeMap<(usize, Row<Instance>), Vec<(&'a Repeat<'a>, &'a Cause)>> = BTreeMap::new();
-        for (number, (repeat, row)) in repeats.iter().zip(&rows).enumerate() {
-            for cause in repeat.tables.causes.iter().filter(|cause| Some(cause.chain) == *row) {
-                if let Some(instance) = cause.instance {
-                    by_instance.entry((number, instance)).or_default().push((repeat, cause));
-                }
-            }
-        }
-        let told = by_instance.values().flatten().copied().collect();
-        let whole =
-            |(number, instance): (usize, Row<Instance>)| repeats[number].tables.instances[instance].end_to_end_ns;
-        let late = by_instance.into_iter().filter(|(key, _)| is_late(whole(*key)));
-        let cases = late.map(|(key, parts)| Case { end_to_end_ms: whole(key) as f64 / NS_PER_MS, parts }).collect();
-        let others = times().filter(|ns| !is_late(*ns)).max();
-        let figures = chain.end_to_end_ms.as_ref();
-        Late {
-            cases,
-            told,
-            instances,
-            above_ms: above.map(|ns| ns as f64 / NS_PER_MS),
-            median_ms: figures.map_or(0.0, |times| times.median),
-            worst_ms: figures.map_or(0.0, |times| times.max),
-            worst_of_others_ms: others.map_or(0.0, |ns| ns as f64 / NS_PER_MS),
-            mostly: instances * 2 > chain.instances,
-            path: &chain.path,
-            others: repeats.iter().find_map(|repeat| repeat.info?.load.as_ref()?.much()),
-            is_ros1: repeats.iter().any(|repeat| {
-                repeat.tables.executions.iter().take(SEEN).any(|execution| execution.queued_ns.is_some())
-            }),
-        }
-    }
-
-    /// What a part is above the usual, or at all where the usual is too late itself.
-    fn excess_ms(&self, cause: &Cause) -> f64 {
-        let usual = if self.mostly { 0 } else { cause.usual_ns.unwrap_or(0) };
-        (cause.duration_ns.unwrap_or(0) - usual).max(0) as f64 / NS_PER_MS
-    }
-
-    /// Whether the messages that a node at a place on the path takes are those of this callback: who waits for it there
-    /// waits for what came before.
-    pub fn is_its_own_queue(&self, named: &Named, position: u32) -> bool {
-        let place = 2 * position as usize;
-        let topic = place.checked_sub(1).and_then(|before| self.path.get(before));
-        named.topic.is_some() && named.topic.as_ref() == topic && named.node.as_deref() == Some(self.node(position))
-    }
-
-    /// One of each part, with its usual time: it is the same in all instances that have the part.
-    pub fn usual(&self) -> Vec<(&'a Repeat<'a>, &'a Cause)> {
-        let mut usual: BTreeMap<(u32, CauseKind, &str), (&Repeat<'_>, &Cause)> = BTreeMap::new();
-        for (repeat, cause) in &self.told {
-            usual.entry((cause.position, cause.kind, cause.by.as_str())).or_insert((repeat, cause));
-        }
-        usual.into_values().collect()
-    }
-
-    /// All repeats with a part that is reported, by the number that stands for each.
-    pub fn repeats(&self) -> BTreeMap<usize, &'a Repeat<'a>> {
-        self.told.iter().map(|(repeat, _)| (number_of(repeat), *repeat)).collect()
-    }
-
-    /// Executions that parts of one culprit name, with the numbers of their repeats.
-    pub fn executions(&self, key: &Key) -> BTreeSet<(usize, Row<Execution>)> {
-        let own =
-            self.told.iter().filter(|(repeat, cause)| cause.execution.is_some() && Key::of(repeat, cause) == *key);
-        own.filter_map(|(repeat, cause)| Some((number_of(repeat), cause.execution?))).collect()
-    }
-
-    /// Node at a place on the path.
-    pub fn node(&self, position: u32) -> &'a str {
-        self.path.get(2 * position as usize).map_or("", String::as_str)
-    }
-}
-
-/// Stands for a repeat in keys.
-fn number_of(repeat: &Repeat<'_>) -> usize {
-    std::ptr::from_ref(repeat) as usize
-}
-
-/// What parts are one culprit's.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Key {
-    /// In whatever way it delayed anything.
-    Callback(Named, String),
-    /// Those that occupied all threads of the executor at a place on the path.
-    Threads(u32),
-    /// A kind, by whom, and the place on the path.
-    Other(CauseKind, String, u32),
-}
-
-impl Key {
-    pub fn of(repeat: &Repeat<'_>, cause: &Cause) -> Key {
-        use CauseKind::{Blocked, Computation, ExecutorBusy, GroupBusy, OffCpu};
-        match (cause.kind, cause.execution) {
-            (ExecutorBusy, Some(_)) if cause.by.ends_with(" threads)") => Key::Threads(cause.position),
-            // One callback is one culprit, whatever it waited in.
-            (Blocked, Some(execution)) => {
-                let tables = repeat.tables;
-                let callback = &tables.callbacks[tables.executions[execution].callback];
-                let name = callback.name(&tables.nodes, &tables.processes).to_string();
-                Key::Callback(Named::of(repeat, execution), name)
-            }
-            (Computation | OffCpu | ExecutorBusy | GroupBusy, Some(execution)) => {
-                Key::Callback(Named::of(repeat, execution), cause.by.clone())
-            }
-            (kind, _) => Key::Other(kind, cause.by.clone(), cause.position),
-        }
-    }
-}
 
 /// Everything that one did.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! A thread that so many callbacks share that outputs mostly wait for it, though none of them takes long.
 
-use super::blame::Late;
 use super::callback::Named;
+use super::late::Late;
 use super::{advice, count, ms, Suspect};
 use crate::figures::Repeat;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! Inputs that never became an output, where somebody is to blame for it.
 
-use super::blame::Late;
 use super::holder::Holder;
+use super::late::Late;
 use super::{advice, count, ms, Suspect};
 use crate::figures::Repeat;
 use tacho_tables::summary::{ChainFigures, Culprit, LostInputs};

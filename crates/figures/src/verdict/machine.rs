@@ -1,6 +1,6 @@
 //! Other programs that usually take the CPUs from the nodes of a chain.
 
-use super::blame::Late;
+use super::late::Late;
 use super::{advice, ms, Suspect};
 use std::collections::BTreeMap;
 use tacho_tables::summary::Culprit;

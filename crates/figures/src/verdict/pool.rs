@@ -4,7 +4,7 @@
 //! (`Executor._wait_for_ready_callbacks` yields every task that neither executes nor is done), and holds the
 //! interpreter's lock for most of that time. The pool has to go through all of them later.
 
-use super::blame::Late;
+use super::late::Late;
 use super::Suspect;
 use std::collections::BTreeSet;
 use tacho_tables::CauseKind;

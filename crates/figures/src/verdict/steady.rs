@@ -1,7 +1,7 @@
 //! What takes much of the usual instance and should not: no single instance stands out, since all are late.
 
 use super::asked::Asked;
-use super::blame::{Key, Late};
+use super::late::{Key, Late};
 use super::{advice, ms, Suspect};
 use std::collections::BTreeMap;
 use tacho_tables::summary::Culprit;
