@@ -1,4 +1,4 @@
-//! The service whose response executions waited for, and who took how long to answer.
+//! Finds the service whose response executions waited for, and the callback that answers.
 
 use super::callback::Named;
 use super::late::Late;

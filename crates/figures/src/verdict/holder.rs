@@ -1,4 +1,4 @@
-//! The callback that ran while messages of a subscription were overwritten.
+//! Finds the callback that ran while messages of a subscription were overwritten.
 
 use super::callback::Named;
 use crate::figures::Repeat;

@@ -1,4 +1,4 @@
-//! Nodes that came so late that much of their input had been sent before.
+//! Accuses nodes that started so late that much of their input had been sent before.
 
 use super::Suspect;
 use crate::figures::Repeat;

@@ -1,4 +1,4 @@
-//! Other programs that usually take the CPUs from the nodes of a chain.
+//! Accuses programs that usually have the CPU while nodes of a chain need it.
 
 use super::late::Late;
 use super::{advice, ms, Suspect};

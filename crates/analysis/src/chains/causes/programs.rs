@@ -1,4 +1,4 @@
-//! Who had the CPU while an executor's thread was ready to run.
+//! Names the thread that had the CPU while an executor's thread was ready to run.
 
 use crate::observe::StreamSeen;
 use crate::stages::Ways;
