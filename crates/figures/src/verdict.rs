@@ -94,7 +94,8 @@ fn of_chain(repeats: &[Repeat<'_>], chain: &ChainFigures) -> (Verdict, Vec<Suspe
     suspects.extend(crowded::suspect(&late));
     let full = crowded::full(&late, &suspects);
     suspects.extend(full);
-    suspects.extend(machine::suspect(&late));
+    let machine = machine::suspect(&late, &suspects);
+    suspects.extend(machine);
     let lost = lost::suspects(repeats, &late, chain, &suspects);
     suspects.extend(lost);
     suspects.extend(late_start::suspects(repeats, chain));

@@ -1,6 +1,7 @@
 //! Accuses programs that usually have the CPU while nodes of a chain need it.
 
-use super::late::Late;
+use super::callback::Named;
+use super::late::{number_of, Late};
 use super::{advice, ms, Suspect};
 use std::collections::BTreeMap;
 use tacho_tables::summary::Culprit;
@@ -9,9 +10,39 @@ use tacho_tables::{Cause, CauseKind};
 /// Part of the usual end-to-end time without a CPU from which on it is reported, and ms.
 const WITHOUT_A_CPU: (f64, f64) = (0.08, 1.0);
 
+/// A callback with less of its time on the CPU would keep up if it had the CPU.
+const ON_THE_CPU: f64 = 0.7;
+
 /// By scheduler events who had the CPUs; without them, that callbacks were off the CPU while others used much.
-pub(super) fn suspect(late: &Late<'_>) -> Option<Suspect> {
-    by_name(late).or_else(|| unnamed(late))
+pub(super) fn suspect(late: &Late<'_>, known: &[Suspect]) -> Option<Suspect> {
+    let by_name = by_name(late).map(|mut suspect| {
+        let full = known.iter().filter(|other| fills_its_queue_for_want_of_a_cpu(late, &other.culprit));
+        suspect.weight = full.map(|other| 1.01 * other.weight).fold(suspect.weight, f64::max);
+        suspect
+    });
+    by_name.or_else(|| unnamed(late))
+}
+
+/// Whether messages wait for earlier calls of a callback that was without a CPU for much of their time.
+fn fills_its_queue_for_want_of_a_cpu(late: &Late<'_>, culprit: &Culprit) -> bool {
+    let of_it = late.told.iter().filter(|(_, cause)| {
+        let of_node = culprit.node.as_deref() == Some(late.node(cause.position));
+        cause.kind.is_busy() && of_node && culprit.callback.as_ref() == Some(&cause.by)
+    });
+    let executions: BTreeMap<_, _> = of_it
+        .filter_map(|(repeat, cause)| Some(((number_of(repeat), cause.execution?), (*repeat, cause.position))))
+        .collect();
+    let (mut ran_ns, mut cpu_ns) = (0, 0);
+    for ((_, execution), (repeat, position)) in executions {
+        let row = &repeat.tables.executions[execution];
+        if let Some((end, cpu)) =
+            row.end_ns.zip(row.cpu_ns).filter(|_| late.is_its_own_queue(&Named::of(repeat, execution), position))
+        {
+            ran_ns += end - row.start_ns;
+            cpu_ns += cpu;
+        }
+    }
+    (cpu_ns as f64) < ON_THE_CPU * ran_ns as f64
 }
 
 /// Parts of the same kinds, whose usual time together matters.
