@@ -6,7 +6,7 @@ from places import ROOT
 
 LONGEST_FILE = 500
 LONGEST_RUST_LINE = 120
-SOURCES = ("rs", "c", "h", "cpp", "hpp", "py", "ts", "css", "sh", "cmake", "yaml", "toml")
+SOURCES = ("rs", "c", "h", "cpp", "hpp", "py", "ts", "css", "sh", "cmake", "yaml", "toml", "md")
 # Generated files, and a trace's metadata as it was recorded.
 NOT_WRITTEN_BY_HAND = ("web/src/shapes/",)
 

@@ -94,14 +94,15 @@ def qos_mismatch(system: System, draw: random.Random) -> Truth:
 
 def cpu_clash(system: System, draw: random.Random) -> Truth:
     """A stage and a program that computes share one CPU."""
-    node = stage(system, draw)
+    node = busy_stage(system, draw)
     node.cpus = "1"
     system.burners.append("taskset -c 1")
     return Truth("cpu-clash", node.name, "burner", ("preempted", "off-cpu", "off the cpu", "kept from its CPU"))
 
 
 def background_load(system: System, draw: random.Random) -> Truth:
-    """Programs that compute on every CPU."""
+    """Programs that compute on every CPU, beside a stage that needs more than its share then."""
+    busy_stage(system, draw)
     system.burners += [""] * 6
     return Truth(
         "background-load", "", "burner", ("busy-machine", "preempted", "kept from its CPU", "other processes used")
@@ -205,7 +206,7 @@ def polling_executor(system: System, draw: random.Random) -> Truth:
 
 def neighbour_on_the_cpu(system: System, draw: random.Random) -> Truth:
     """A stage and a node that computes in its callback are tied to one CPU."""
-    node = stage(system, draw)
+    node = busy_stage(system, draw)
     work = Callback("compress", period_ms=200, work_ms=150)
     system.nodes.append(Node("archiver", [work], cpus="1"))
     node.cpus = "1"
@@ -244,6 +245,14 @@ def thin_link(system: System, draw: random.Random) -> Truth:
 def stage(system: System, draw: random.Random) -> Node:
     """A node of the chain that works on arrival."""
     return draw.choice(system.nodes[1 : [node.name for node in system.nodes].index("planner")])
+
+
+def busy_stage(system: System, draw: random.Random) -> Node:
+    """A node of the chain that needs more than half of a CPU: the kernel lets one that needs less run as soon as it is woken, so that a program
+    beside it costs it nothing."""
+    node = stage(system, draw)
+    node.callbacks[0].work_ms = system.nodes[0].callbacks[0].period_ms * draw.uniform(0.6, 0.7)
+    return node
 
 
 FAULTS: dict[str, Callable[[System, random.Random], Truth]] = {

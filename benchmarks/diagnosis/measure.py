@@ -7,7 +7,9 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -64,9 +66,11 @@ def key(row: dict) -> tuple[str, str | None, int]:
     return row["nodes"], row["kind"], row["seed"]
 
 
-def measure(nodes: str, kind: str | None, seed: int, folder: Path, domain: int, limit_s: float) -> dict:
+def measure(
+    nodes: str, kind: str | None, seed: int, folder: Path, domain: int, limit_s: float, is_kept: bool = False
+) -> dict:
     """Of a system with a fault, or of a healthy one without a kind: the place of the truth among the accusations, the first of them, and why
-    there are none. `nodes`: one of faults.KINDS."""
+    there are none. `nodes`: one of faults.KINDS. `is_kept`: its recording in the folder is analysed anew, nothing runs."""
     system = healthy(seed)
     if nodes == "own-nodes":
         own_nodes.give_work(system)
@@ -76,7 +80,8 @@ def measure(nodes: str, kind: str | None, seed: int, folder: Path, domain: int, 
     culprit = f"{truth.node} {truth.culprit}".strip() if truth else "nobody"
     found = {"nodes": nodes, "kind": kind, "seed": seed, "culprit": culprit, "place": None, "first": "", "error": ""}
     try:
-        said = explained(RECORDED[nodes], system, folder / f"{nodes}-{kind or 'healthy'}-{seed}", domain, limit_s)
+        own = folder / f"{nodes}-{kind or 'healthy'}-{seed}"
+        said = analysed_anew(own, limit_s) if is_kept else explained(RECORDED[nodes], system, own, domain, limit_s)
     except NotExplained as failure:
         return found | {"error": str(failure)}
     found["first"] = next(iter(accusations(said)), "")
@@ -111,7 +116,19 @@ def explained(recorded, system: System, folder: Path, domain: int, limit_s: floa
     return json.loads(bounded([TACHO, "explain", "--json", run], folder, environment, until))
 
 
-def bounded(command: list, folder: Path, environment: dict, until: float) -> str:
+def analysed_anew(folder: Path, limit_s: float) -> dict:
+    """What this tacho says of the newest recording in a folder."""
+    runs = sorted(folder.glob("run-*"), key=lambda run: int(run.name.removeprefix("run-")))
+    if not runs:
+        raise NotExplained(f"{folder}: no recording is kept")
+    until = time.monotonic() + limit_s
+    with tempfile.TemporaryDirectory() as made:
+        return json.loads(
+            bounded([TACHO, "import", "--json", "-o", f"{made}/run", runs[-1]], folder, os.environ, until)
+        )
+
+
+def bounded(command: list, folder: Path, environment: Mapping[str, str], until: float) -> str:
     """What a command prints on stdout. One that takes longer is ended with all that it started: in order first, by force then."""
     with (folder / "out").open("w+") as out, (folder / "err").open("w+") as err:
         process = subprocess.Popen(

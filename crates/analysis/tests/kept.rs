@@ -112,6 +112,23 @@ fn a_timer_that_runs_more_often_than_its_input_comes_uses_it_again() {
     );
 }
 
+#[test]
+fn an_input_that_comes_in_pairs_comes_as_often_as_its_mean_interval_says() {
+    // Every 800 on the average, after 1200 and 400 in turns; the planner's timer has 1000.
+    let mut events: Vec<(i64, bool)> =
+        (0..12).flat_map(|j| [1_000 + 1_600 * j, 2_200 + 1_600 * j]).map(|at| (at, true)).collect();
+    events.extend((1..20).map(|k| (1_000 * k + 500, false)));
+    events.sort_unstable();
+    let b = events.into_iter().fold(system(800), |b, (at, is_sent)| match is_sent {
+        true => keep(sense(b, at), at + 50, at),
+        false => plan(b, at),
+    });
+    let tables = tables(&b);
+    let again: Vec<_> =
+        parts(&tables, 8_540).into_iter().filter(|part| [UsedAgain, NoNewer].contains(&part.1)).collect();
+    assert!(!again.is_empty() && again.iter().all(|part| part.1 == NoNewer), "{again:?}");
+}
+
 /// The same with a filter between sensor and planner.
 fn filtered() -> FileBuilder {
     FileBuilder::new()
@@ -269,6 +286,11 @@ fn a_callback_that_was_off_the_cpu_before_it_sent_the_next_message_says_so() {
             (1, TickLate, "/filter /raw Listener::take", 20)
         ]
     );
+    // The next message came 130 ns too late, less than its callback was off the CPU for.
+    let cause = |kind| tables.causes.iter().find(|cause| cause.kind == kind && cause.usual_ns == Some(0));
+    let (no_newer, off) = (cause(NoNewer).expect("a part"), cause(OffCpu).expect("a part"));
+    assert_eq!(tables.executions[no_newer.execution.expect("what kept it away")].start_ns, 12_130);
+    assert_eq!(no_newer.execution, off.execution);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use crate::file_error::{at, FileError};
 use crate::layout::{FileHeader, Sync, HEADER_SIZE};
 use crate::regular;
-use crate::run::{EventGap, RunDirectory, RunInfo};
+use crate::run::{EventGap, Load, RunDirectory, RunInfo};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read};
@@ -54,6 +54,8 @@ pub fn join(runs: &[RunDirectory], to: &RunDirectory, info: RunInfo) -> Result<R
         return Err(Error::Run { path: run.path().to_owned(), found: found.into() });
     }
     let mut joined = info;
+    let loads: Vec<&Load> = of_runs.iter().filter_map(|(_, info, _)| info.load.as_ref()).collect();
+    joined.load = Load::joined(&loads, one_clock);
     let events = to.events();
     fs::create_dir(&events).map_err(at(&events))?;
     let mut clocks = Vec::new();

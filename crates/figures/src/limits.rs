@@ -7,7 +7,7 @@ use std::time::Duration;
 use tacho_tables::summary::{ChainFigures, Distribution};
 use tacho_workload::units;
 
-/// A figure of a chain whose maximum is limited; docs/figures.md, "chains", has the definitions.
+/// A figure of a chain whose maximum is limited; docs/figures-of-chains.md, "chains", has the definitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Limited {
     EndToEnd,

@@ -1,4 +1,4 @@
-//! The verdict: the chain that matters, how late it is, and what is to blame. docs/figures.md, "verdict".
+//! The verdict: the chain that matters, how late it is, and what is to blame. docs/figures-of-chains.md, "verdict".
 //!
 //! It accuses on good evidence alone: what delayed several instances, by enough to matter, beyond what is usual. What
 //! is merely the slowest of a healthy system is nobody's fault.

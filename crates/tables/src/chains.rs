@@ -168,7 +168,8 @@ pub struct Link {
     pub rule: LinkRule,
     /// What says so.
     pub evidence: LinkEvidence,
-    /// From 0 to 1: what the rule is worth, times the part of the outputs that it explains. docs/figures.md, "links".
+    /// From 0 to 1: what the rule is worth, times the part of the outputs that it explains. docs/figures-of-chains.md,
+    /// "links".
     pub confidence: f64,
     /// Outputs since the first input was taken.
     pub outputs: u64,

@@ -739,7 +739,10 @@ export interface TopicFigures {
   unknown?: number;
 }
 
-/** What a run shows, first: the chain that matters, how late it is, and the culprits. docs/figures.md, "verdict". */
+/**
+ * What a run shows, first: the chain that matters, how late it is, and the culprits. docs/figures-of-chains.md,
+ * "verdict".
+ */
 export interface Verdict {
   /** Name of the chain that it is about; absent where no chain can be followed. */
   chain?: string;

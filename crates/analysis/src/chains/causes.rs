@@ -1,13 +1,13 @@
 //! What took the time of the late instances of each chain, by name; and what became of inputs that led to no output.
 //!
-//! docs/figures.md, "causes", has the definitions. The parts of one instance lie end to end and add up to it.
+//! docs/figures-of-chains.md, "causes", has the definitions. The parts of one instance lie end to end and add up to it.
 
 mod kept;
 mod lost;
 mod programs;
 mod ticks;
 
-use crate::chains::busy::{without, By};
+use crate::chains::busy::{without, By, Held};
 use crate::chains::follow::{Output, Trail, Wait};
 use crate::chains::told::{late, sample};
 use crate::chains::wait::Arrival;
@@ -228,15 +228,9 @@ impl Explainer<'_> {
             match kind {
                 CauseKind::Computation => self.computation(position as u32, execution, (from, to), parts),
                 CauseKind::TickLate if position == at as usize => {
-                    let had_cpu =
-                        hop.execution.map(|execution| self.programs.had_cpu(seen.stream_of(execution), from, to));
-                    let mut rest = to - from;
-                    for (index, from, to) in had_cpu.unwrap_or_default() {
-                        let part = Part::new(to - from, Some(from), None);
-                        add(parts, (at, CauseKind::NoCpu, Who::Thread(index)), part);
-                        rest -= to - from;
-                    }
-                    add(parts, (at, kind, who), Part::new(rest, Some(from), execution));
+                    let stream = hop.execution.map(|execution| seen.stream_of(execution));
+                    let without = stream.map_or(0, |s| self.without_cpu(at, s, (from, to), &[], to - from, parts));
+                    add(parts, (at, kind, who), Part::new(to - from - without, Some(from), execution));
                 }
                 _ => add(parts, (position as u32, kind, who), Part::new(to - from, Some(from), execution)),
             }
@@ -250,12 +244,7 @@ impl Explainer<'_> {
         let mut asleep = wait.split.alignment.unwrap_or(0);
         if let Some(stream) = wait.stream {
             let held = busy.held(seen, stream, wait.callback, from, wait.began);
-            for (index, from, to) in self.programs.had_cpu(stream, from, wait.began) {
-                let free = without((from, to), &held).into_iter().map(|(from, to)| to - from);
-                let part = Part::new(free.sum::<i64>().min(asleep), Some(from), None);
-                asleep -= part.ns;
-                add(parts, (at, CauseKind::NoCpu, Who::Thread(index)), part);
-            }
+            asleep -= self.without_cpu(at, stream, (from, wait.began), &held, asleep, parts);
             for held in held {
                 let (kind, who, execution) = by_busy(seen, held.by);
                 add(parts, (at, kind, who), Part::new(held.to - held.from, Some(held.from), Some(execution)));
@@ -265,6 +254,26 @@ impl Explainer<'_> {
         let in_doubt = in_doubt.is_some_and(|(stream, callback)| busy.may_wait_for_group(seen, stream, callback));
         let woken = if in_doubt { Who::NodeOrGroup(node) } else { Who::Node(node) };
         add(parts, (at, CauseKind::WakeUp, woken), Part::new(asleep, None, None));
+    }
+
+    /// What of a stretch in which a thread could have run, at most so much, another had its CPU.
+    fn without_cpu(
+        &self,
+        at: u32,
+        stream: u32,
+        (from, to): (i64, i64),
+        held: &[Held],
+        most: i64,
+        parts: &mut Parts,
+    ) -> i64 {
+        let mut left = most;
+        for (index, from, to) in self.programs.had_cpu(stream, from, to) {
+            let free: i64 = without((from, to), held).into_iter().map(|(from, to)| to - from).sum();
+            let part = Part::new(free.min(left), Some(from), None);
+            left -= part.ns;
+            add(parts, (at, CauseKind::NoCpu, Who::Thread(index)), part);
+        }
+        most - left
     }
 
     /// A stretch inside a callback of the node at a place on the path, or of a node that publishes outside of one.

@@ -1,5 +1,6 @@
 //! Reaction time and data age of a chain (Günzel, Chen, Ueter, von der Brüggen, Dürr, Chen, *Timing analysis of
-//! asynchronized distributed cause-effect chains*, RTAS 2021). docs/figures.md, "chains", has the definitions.
+//! asynchronized distributed cause-effect chains*, RTAS 2021). docs/figures-of-chains.md, "chains", has the
+//! definitions.
 
 use crate::chains::{Output, Tracer};
 use crate::observe::PublicationSeen;

@@ -1,7 +1,7 @@
 //! How a node ties what it publishes to what it takes: stated, annotated, or inferred from where takes and publish
 //! calls stand.
 //!
-//! docs/figures.md, "links", defines rules, evidence and confidence.
+//! docs/figures-of-chains.md, "links", defines rules, evidence and confidence.
 
 mod decide;
 mod filters;

@@ -1,4 +1,4 @@
-//! What became of a message that a node on a chain never took. docs/figures.md, "lost_inputs", has the words.
+//! What became of a message that a node on a chain never took. docs/figures-of-chains.md, "lost_inputs", has the words.
 
 use crate::observe::{PublicationSeen, INTERNAL};
 use crate::stages::Ways;

@@ -46,6 +46,22 @@ impl Load {
     /// Least time for which either is reported: over less, the kernel's ticks of 10 ms are too coarse.
     const LEAST_S: f64 = 0.5;
 
+    /// Load of a run that joins several: of the one whose others used most. On one machine, what the other runs used is
+    /// no longer that of others.
+    pub fn joined(loads: &[&Load], of_one_machine: bool) -> Option<Load> {
+        let own_s = |load: &Load| load.own_cpu_s.unwrap_or(0.0);
+        let all_s: f64 = loads.iter().map(|load| own_s(load)).sum();
+        let joined = loads.iter().map(|load| match of_one_machine {
+            true => Load {
+                own_cpu_s: load.own_cpu_s.map(|_| all_s),
+                others_cpu_s: load.others_cpu_s.map(|others_s| (others_s - (all_s - own_s(load))).max(0.0)),
+                ..(*load).clone()
+            },
+            false => (*load).clone(),
+        });
+        joined.max_by(|a, b| a.others_cpus().unwrap_or(0.0).total_cmp(&b.others_cpus().unwrap_or(0.0)))
+    }
+
     /// CPUs that others used on the average.
     pub fn others_cpus(&self) -> Option<f64> {
         self.others_cpu_s.filter(|_| self.over_s > 0.0).map(|cpu_s| cpu_s / self.over_s)
@@ -67,5 +83,27 @@ impl Load {
             steal.map(|percent| format!("the hypervisor gave {percent:.1} % of the CPUs' time to others (steal)"));
         let told: Vec<String> = others.into_iter().chain(steal).collect();
         (!told.is_empty()).then(|| told.join(", and "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_one_machine_are_no_others_to_each_other() {
+        let of = |own_s, others_s| Load {
+            over_s: 10.0,
+            own_cpu_s: Some(own_s),
+            others_cpu_s: Some(others_s),
+            ..Load::default()
+        };
+        let (one, other) = (of(4.0, 9.0), of(8.0, 5.0));
+        let joined = Load::joined(&[&one, &other], true).unwrap();
+        assert_eq!((joined.own_cpu_s, joined.others_cpu_s), (Some(12.0), Some(1.0)));
+        let apart = Load::joined(&[&one, &other], false).unwrap();
+        assert_eq!(apart, one);
+        assert_eq!(Load::joined(&[&one], true).unwrap(), one);
+        assert_eq!(Load::joined(&[], true), None);
     }
 }

@@ -27,6 +27,9 @@ const PREEMPTED_PART: f64 = 0.1;
 /// And of the window.
 const PREEMPTED_OF_WINDOW: f64 = 0.015;
 
+/// Begins the evidence against a subscription's callback that takes too long on the average, not now and then.
+pub(crate) const ON_AVERAGE: &str = "mean of ";
+
 pub const EXCEEDS_PERIOD: Lint = Lint {
     name: "callback-exceeds-period",
     finds: "a callback takes longer than its timer's period, or than the interval of its messages",
@@ -70,6 +73,7 @@ fn timers_over(facts: &Facts<'_>) -> Vec<Case> {
     facts.timers().filter_map(case).collect()
 }
 
+/// Those that take longer than the interval of their messages on the average, or now and then.
 fn subscriptions_over(facts: &Facts<'_>) -> Vec<Case> {
     let case = |(row, callback): (Row<Callback>, &Callback)| {
         let (ran, topic) = (facts.ran(row), callback.topic.as_deref()?);
@@ -79,8 +83,11 @@ fn subscriptions_over(facts: &Facts<'_>) -> Vec<Case> {
         let mean = ran.iter().map(|r| r.end_ns - r.start_ns).sum::<i64>().checked_div(ran.len() as i64)?;
         // On several threads at once it may answer all of them.
         let one_at_a_time = ran.windows(2).all(|pair| pair[0].end_ns <= pair[1].start_ns);
-        if ran.len() < 2 || mean <= interval || !one_at_a_time {
+        if ran.len() < 2 || !one_at_a_time {
             return None;
+        }
+        if mean <= interval {
+            return now_and_then(facts, row, interval, ran);
         }
         let doubt = facts.doubt(ran.iter(), "them");
         let (because, next) =
@@ -88,7 +95,7 @@ fn subscriptions_over(facts: &Facts<'_>) -> Vec<Case> {
         Some(Case {
             subject: facts.callback(row),
             evidence: format!(
-                "mean of {} executions {}; a message comes every {}{because}",
+                "{ON_AVERAGE}{} executions {}; a message comes every {}{because}",
                 ran.len(),
                 time(mean),
                 time(interval)
@@ -103,6 +110,30 @@ fn subscriptions_over(facts: &Facts<'_>) -> Vec<Case> {
         })
     };
     numbered(&facts.tables.callbacks).filter_map(case).collect()
+}
+
+fn now_and_then(facts: &Facts<'_>, callback: Row<Callback>, interval: i64, ran: &[Ran]) -> Option<Case> {
+    let over = || ran.iter().filter(|r| r.end_ns - r.start_ns > interval);
+    let count = over().count();
+    if count < 2 || count as f64 <= PART_OVER_PERIOD * ran.len() as f64 {
+        return None;
+    }
+    let longest = over().map(|r| r.end_ns - r.start_ns).max()?;
+    let doubt = facts.doubt(over(), "them");
+    let (because, next) = doubt.map_or((String::new(), LESS_A_MESSAGE.into()), |doubt| (doubt.evidence, doubt.next));
+    Some(Case {
+        subject: facts.callback(callback),
+        evidence: format!(
+            "{count} of {} executions ({}) took longer than the {} between two messages; the longest {}{because}",
+            ran.len(),
+            percent(count, ran.len()),
+            time(interval),
+            time(longest)
+        ),
+        cost: format!("messages that come meanwhile wait up to {}", time(longest)),
+        next,
+        weight: longest as f64 / interval.max(1) as f64 * count as f64 / ran.len() as f64,
+    })
 }
 
 pub const STARVED: Lint = Lint {

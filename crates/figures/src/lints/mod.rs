@@ -16,6 +16,7 @@ mod queues;
 mod timers;
 
 use crate::figures::Repeat;
+pub(crate) use callbacks::ON_AVERAGE;
 use facts::Facts;
 use std::collections::hash_map::Entry;
 use std::collections::HashMap;

@@ -10,6 +10,7 @@ use tacho_tables::CauseKind;
 const COMPUTES: f64 = 0.5;
 
 /// What a callback took of the clock and of its CPU.
+#[derive(Default)]
 pub(super) struct Took {
     pub wall_ms: f64,
     pub cpu_ms: Option<f64>,
@@ -70,6 +71,14 @@ pub(super) fn of_callback(late: &Late<'_>, kind: CauseKind, (named, name): (&Nam
 /// Against callbacks that occupy all threads.
 pub(super) fn more_threads(node: &str) -> String {
     format!("Give the executor of {node} another thread, or move its long callbacks to a process of their own.")
+}
+
+/// Against programs that have the CPU and are not named.
+pub(super) fn a_cpu_of_its_own(node: &str) -> String {
+    format!(
+        "See with tacho record --scheduler on who has the CPU meanwhile; give {node} CPUs of its own (taskset) or a \
+         real-time priority (chrt), or end the others."
+    )
 }
 
 /// Against what is no callback's.

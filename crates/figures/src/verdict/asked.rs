@@ -1,6 +1,6 @@
 //! Finds the service whose response executions waited for, and the callback that answers.
 
-use super::callback::Named;
+use super::callback::{full_name, Named};
 use super::late::Late;
 use super::ms;
 use crate::figures::Repeat;
@@ -89,9 +89,9 @@ fn waited_ns(repeat: &Repeat<'_>, call: &ServiceCall, own: &[&Execution]) -> Opt
 }
 
 fn answer<'a>(repeat: &Repeat<'a>, call: &ServiceCall) -> Option<Answer<'a>> {
-    let (tables, row) = (repeat.tables, call.execution?);
-    let callback = &tables.callbacks[tables.executions[row].callback];
-    let name = callback.name(&tables.nodes, &tables.processes).to_string();
-    let node = callback.node.map_or("", |node| &tables.nodes[node].name);
-    Some((took_ns(&tables.executions[row]), Named::of(repeat, row).words(&name), node))
+    let tables = repeat.tables;
+    let execution = &tables.executions[call.execution?];
+    let name = Named::of_callback(repeat, execution.callback).words(&full_name(repeat, execution.callback));
+    let node = tables.callbacks[execution.callback].node.map_or("", |node| &tables.nodes[node].name);
+    Some((took_ns(execution), name, node))
 }

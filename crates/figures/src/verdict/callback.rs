@@ -3,7 +3,13 @@
 use crate::figures::Repeat;
 use tacho_tables::own_name;
 use tacho_tables::row::Row;
-use tacho_tables::Execution;
+use tacho_tables::{Callback, Execution};
+
+/// As causes name a callback: its node, what it answers to, its function and line.
+pub(super) fn full_name(repeat: &Repeat<'_>, callback: Row<Callback>) -> String {
+    let tables = repeat.tables;
+    tables.callbacks[callback].name(&tables.nodes, &tables.processes).to_string()
+}
 
 /// A callback as the verdict names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,8 +24,12 @@ pub(super) struct Named {
 
 impl Named {
     pub fn of(repeat: &Repeat<'_>, execution: Row<Execution>) -> Named {
+        Named::of_callback(repeat, repeat.tables.executions[execution].callback)
+    }
+
+    pub fn of_callback(repeat: &Repeat<'_>, callback: Row<Callback>) -> Named {
         let tables = repeat.tables;
-        let callback = &tables.callbacks[tables.executions[execution].callback];
+        let callback = &tables.callbacks[callback];
         Named {
             node: callback.node.map(|node| tables.nodes[node].name.clone()),
             topic: callback.topic.clone(),

@@ -1,11 +1,11 @@
 //! A thread that so many callbacks share that outputs mostly wait for it, though none of them takes long.
 
-use super::callback::Named;
-use super::late::Late;
+use super::callback::{full_name, Named};
+use super::late::{number_of, Late};
 use super::{advice, count, ms, Suspect};
 use crate::figures::Repeat;
 use std::collections::{BTreeMap, BTreeSet};
-use tacho_tables::row::{numbered, Row};
+use tacho_tables::row::Row;
 use tacho_tables::summary::Culprit;
 use tacho_tables::{Callback, CauseKind, Instance, Process};
 
@@ -35,7 +35,7 @@ pub(super) fn suspect(late: &Late<'_>) -> Option<Suspect> {
     let mut of_instances: BTreeMap<(usize, Row<Instance>), &Repeat<'_>> = BTreeMap::new();
     let mut waits: BTreeMap<(usize, Row<Process>, u32), (i64, &Repeat<'_>)> = BTreeMap::new();
     for (repeat, cause) in &late.told {
-        let number = std::ptr::from_ref(*repeat) as usize;
+        let number = number_of(repeat);
         of_instances.extend(cause.instance.map(|instance| ((number, instance), *repeat)));
         let (CauseKind::ExecutorBusy, Some(execution), Some(ns)) = (cause.kind, cause.execution, cause.duration_ns)
         else {
@@ -95,7 +95,7 @@ pub(super) fn full(late: &Late<'_>, known: &[Suspect]) -> Option<Suspect> {
         .filter_map(|(repeat, cause)| {
             let by = &repeat.tables.executions[cause.execution?];
             let process = repeat.tables.callbacks[by.callback].process;
-            Some(((std::ptr::from_ref(*repeat) as usize, process, by.tid), (cause.position, *repeat)))
+            Some(((number_of(repeat), process, by.tid), (cause.position, *repeat)))
         })
         .collect();
     let full = threads.into_iter().filter_map(|((_, process, tid), (position, repeat))| {
@@ -106,17 +106,14 @@ pub(super) fn full(late: &Late<'_>, known: &[Suspect]) -> Option<Suspect> {
         if full < FULL || share < ONE || load.callbacks.len() < 2 {
             return None;
         }
-        let tables = repeat.tables;
-        let execution = numbered(&tables.executions).find(|(_, execution)| execution.callback == most)?.0;
-        let named = Named::of(repeat, execution);
-        let name = tables.callbacks[most].name(&tables.nodes, &tables.processes).to_string();
+        let (named, name) = (Named::of_callback(repeat, most), full_name(repeat, most));
         let node = named.node.clone().unwrap_or_else(|| late.node(position).to_owned());
         if known.iter().any(|suspect| suspect.culprit.callback.as_ref() == Some(&name)) {
             return None;
         }
-        let times = || tables.executions.iter().filter(|execution| execution.callback == most);
-        let wall_ms = most_ns as f64 / 1e6 / times().count().max(1) as f64;
-        let took = advice::Took { wall_ms, cpu_ms: None, waits_in: None, asked: None, is_own_queue: false };
+        let calls = repeat.tables.executions.iter().filter(|execution| execution.callback == most).count();
+        let wall_ms = most_ns as f64 / 1e6 / calls.max(1) as f64;
+        let took = advice::Took { wall_ms, ..advice::Took::default() };
         let culprit = Culprit {
             kind: Some(CauseKind::ExecutorBusy),
             text: format!(
@@ -125,7 +122,7 @@ pub(super) fn full(late: &Late<'_>, known: &[Suspect]) -> Option<Suspect> {
                 100.0 * full,
                 100.0 * share,
                 named.words(&name),
-                times().count(),
+                calls,
                 ms(wall_ms)
             ),
             next: advice::of_callback(late, CauseKind::ExecutorBusy, (&named, &name), &took),

@@ -1,6 +1,7 @@
 //! Findings that say what is wrong though no late instance shows it.
 
 use super::Suspect;
+use crate::lints::ON_AVERAGE;
 use tacho_tables::summary::{CallbackFigures, Culprit, Finding, FindingCase};
 
 /// Lints whose cases are faults, with their weight among culprits.
@@ -58,7 +59,7 @@ fn culprit(lint: &str, case: &FindingCase, callbacks: &[CallbackFigures]) -> Opt
         let callback = callbacks.iter().find(|callback| is_of(callback, node, topic, &case.subject))?;
         let usual_ms = callback.duration_us.as_ref()?.median / 1e3;
         // Now and then it may be the machine; usually, it is the callback.
-        if callback.period_ms.is_some_and(|period| usual_ms < period) {
+        if callback.period_ms.map_or(!case.evidence.starts_with(ON_AVERAGE), |period| usual_ms < period) {
             return None;
         }
         made.callback = Some(case.subject.clone());

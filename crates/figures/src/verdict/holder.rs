@@ -1,6 +1,6 @@
 //! Finds the callback that ran while messages of a subscription were overwritten.
 
-use super::callback::Named;
+use super::callback::{full_name, Named};
 use crate::figures::Repeat;
 use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::row::{numbered, Row};
@@ -44,17 +44,20 @@ fn holder(repeat: &Repeat<'_>, node: &str, topic: &str) -> Option<Holder> {
         .filter_map(|(row, execution)| Some((execution.start_ns, execution.end_ns?, row)))
         .collect();
     ran.sort_unstable_by_key(|(start, ..)| *start);
-    let mut during: BTreeMap<Row<Callback>, (usize, Row<Execution>)> = BTreeMap::new();
+    let mut during: BTreeMap<Row<Callback>, usize> = BTreeMap::new();
     for at in &lost {
         let last = ran[..ran.partition_point(|(start, ..)| start <= at)].last();
         if let Some((.., row)) = last.filter(|(_, end, _)| at < end) {
-            during.entry(tables.executions[*row].callback).or_insert((0, *row)).0 += 1;
+            *during.entry(tables.executions[*row].callback).or_default() += 1;
         }
     }
-    let (callback, (count, execution)) = during.into_iter().max_by_key(|(_, (count, _))| *count)?;
+    let (callback, count) = during.into_iter().max_by_key(|(_, count)| *count)?;
     let times =
         ran.iter().filter(|(.., row)| tables.executions[*row].callback == callback).map(|(from, to, _)| to - from);
     let longest_ms = times.max()? as f64 / 1e6;
-    let name = tables.callbacks[callback].name(&tables.nodes, &tables.processes).to_string();
-    (count as f64 >= HELD * lost.len() as f64).then(|| Holder { named: Named::of(repeat, execution), name, longest_ms })
+    (count as f64 >= HELD * lost.len() as f64).then(|| Holder {
+        named: Named::of_callback(repeat, callback),
+        name: full_name(repeat, callback),
+        longest_ms,
+    })
 }

@@ -1,6 +1,6 @@
 //! The late instances of a chain, with the parts that they consist of.
 
-use super::callback::Named;
+use super::callback::{full_name, Named};
 use crate::figures::Repeat;
 use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::late::late_above_ns;
@@ -20,9 +20,14 @@ pub(super) struct Case<'a> {
 impl<'a> Case<'a> {
     /// What kept the next message away while an old one was used again: without it, the next would have been used.
     pub fn holder(&self, cause: &Cause) -> Option<&'a Cause> {
-        let execution = cause.execution.filter(|_| cause.kind == CauseKind::NoNewer)?;
-        let mut others = self.parts.iter().map(|(_, part)| *part);
-        others.find(|part| part.kind.is_busy() && part.execution == Some(execution) && part.position == cause.position)
+        use CauseKind::{Blocked, NoNewer, OffCpu, Preemption};
+        let execution = cause.execution.filter(|_| cause.kind == NoNewer)?;
+        let others = self.parts.iter().map(|(_, part)| *part).filter(|part| part.execution == Some(execution));
+        let held = others.filter(|part| match part.kind {
+            Preemption | Blocked | OffCpu => true,
+            kind => kind.is_busy() && part.position == cause.position,
+        });
+        held.max_by_key(|part| part.duration_ns)
     }
 }
 
@@ -162,9 +167,7 @@ impl Key {
             (ExecutorBusy, Some(_)) if cause.by.ends_with(" threads)") => Key::Threads(cause.position),
             // One callback is one culprit, whatever it waited in.
             (Blocked, Some(execution)) => {
-                let tables = repeat.tables;
-                let callback = &tables.callbacks[tables.executions[execution].callback];
-                let name = callback.name(&tables.nodes, &tables.processes).to_string();
+                let name = full_name(repeat, repeat.tables.executions[execution].callback);
                 Key::Callback(Named::of(repeat, execution), name)
             }
             (Computation | OffCpu | ExecutorBusy | GroupBusy, Some(execution)) => {

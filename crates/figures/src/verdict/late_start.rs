@@ -22,6 +22,12 @@ fn suspect(repeat: &Repeat<'_>, topic: &str, node: &str) -> Option<Suspect> {
         let name = &tables.nodes[endpoint.node].name;
         endpoint.kind == EndpointKind::Subscription && endpoint.topic == topic && name == node
     })?;
+    // Nothing is published before its publisher was made, so most need no look at what was.
+    let publishers = tables.endpoints.iter().filter(|e| e.kind == EndpointKind::Publisher && e.topic == topic);
+    let made_ns = publishers.map(|publisher| publisher.created_ns).min()?;
+    if ((subscription.created_ns - made_ns) as f64) < BEFORE.1 * 1e9 {
+        return None;
+    }
     let of_topic = tables.publications.iter().filter(|row| tables.endpoints[row.publisher].topic == topic);
     let times: Vec<i64> = of_topic.map(|row| row.publish_ns).collect();
     let late_s = (subscription.created_ns - times.iter().min()?) as f64 / 1e9;

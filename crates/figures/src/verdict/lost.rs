@@ -59,8 +59,7 @@ fn suspect(
                 Some(Holder { named, name, longest_ms }) => {
                     let busy = format!(" (executor busy with {}, up to {})", named.words(name), ms(*longest_ms));
                     let is_own_queue = named.topic.as_ref() == Some(&on);
-                    let took =
-                        advice::Took { wall_ms: *longest_ms, cpu_ms: None, waits_in: None, asked: None, is_own_queue };
+                    let took = advice::Took { wall_ms: *longest_ms, is_own_queue, ..advice::Took::default() };
                     let next = advice::of_callback(late, CauseKind::ExecutorBusy, (named, name), &took);
                     (format!("{text}{busy}."), next)
                 }

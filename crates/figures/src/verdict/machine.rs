@@ -3,46 +3,110 @@
 use super::callback::Named;
 use super::late::{number_of, Late};
 use super::{advice, ms, Suspect};
+use crate::figures::Repeat;
 use std::collections::BTreeMap;
+use tacho_tables::own_name;
+use tacho_tables::row::Row;
 use tacho_tables::summary::Culprit;
-use tacho_tables::{Cause, CauseKind};
+use tacho_tables::{Cause, CauseKind, Execution, OffCpu};
 
 /// Part of the usual end-to-end time without a CPU from which on it is reported, and ms.
 const WITHOUT_A_CPU: (f64, f64) = (0.08, 1.0);
 
-/// A callback with less of its time on the CPU would keep up if it had the CPU.
-const ON_THE_CPU: f64 = 0.7;
+/// A callback that lacked a CPU for more of its time would keep up if it had the CPU.
+const LACKED: f64 = 0.3;
 
 /// By scheduler events who had the CPUs; without them, that callbacks were off the CPU while others used much.
 pub(super) fn suspect(late: &Late<'_>, known: &[Suspect]) -> Option<Suspect> {
-    let by_name = by_name(late).map(|mut suspect| {
-        let full = known.iter().filter(|other| fills_its_queue_for_want_of_a_cpu(late, &other.culprit));
-        suspect.weight = full.map(|other| 1.01 * other.weight).fold(suspect.weight, f64::max);
-        suspect
+    let hungry = Hungry::among(late, known);
+    let by_name = by_name(late).map(|suspect| Suspect {
+        weight: hungry.as_ref().map_or(suspect.weight, |hungry| suspect.weight.max(hungry.weight())),
+        ..suspect
     });
-    by_name.or_else(|| unnamed(late))
+    by_name.or_else(|| hungry.as_ref()?.suspect(late)).or_else(|| unnamed(late))
 }
 
-/// Whether messages wait for earlier calls of a callback that was without a CPU for much of their time.
-fn fills_its_queue_for_want_of_a_cpu(late: &Late<'_>, culprit: &Culprit) -> bool {
-    let of_it = late.told.iter().filter(|(_, cause)| {
-        let of_node = culprit.node.as_deref() == Some(late.node(cause.position));
-        cause.kind.is_busy() && of_node && culprit.callback.as_ref() == Some(&cause.by)
-    });
-    let executions: BTreeMap<_, _> = of_it
-        .filter_map(|(repeat, cause)| Some(((number_of(repeat), cause.execution?), (*repeat, cause.position))))
-        .collect();
-    let (mut ran_ns, mut cpu_ns) = (0, 0);
-    for ((_, execution), (repeat, position)) in executions {
-        let row = &repeat.tables.executions[execution];
-        if let Some((end, cpu)) =
-            row.end_ns.zip(row.cpu_ns).filter(|_| late.is_its_own_queue(&Named::of(repeat, execution), position))
-        {
-            ran_ns += end - row.start_ns;
-            cpu_ns += cpu;
-        }
+/// A callback that outputs wait for, and that lacked a CPU for much of its time.
+struct Hungry<'a> {
+    of: &'a Suspect,
+    ran_ms: f64,
+    lacked_ms: f64,
+    calls: usize,
+}
+
+impl<'a> Hungry<'a> {
+    fn among(late: &Late<'_>, known: &'a [Suspect]) -> Option<Hungry<'a>> {
+        let busy = known.iter().filter(|suspect| suspect.culprit.kind.is_some_and(|kind| kind.is_busy()));
+        busy.filter_map(|suspect| Hungry::of(late, suspect)).max_by(|a, b| a.of.weight.total_cmp(&b.of.weight))
     }
-    (cpu_ns as f64) < ON_THE_CPU * ran_ns as f64
+
+    fn of(late: &Late<'_>, suspect: &'a Suspect) -> Option<Hungry<'a>> {
+        let mut own: BTreeMap<(usize, Row<Execution>), (&Repeat<'_>, u32)> = BTreeMap::new();
+        for (repeat, cause) in &late.told {
+            if cause.kind.is_busy() && suspect.culprit.callback.as_ref() == Some(&cause.by) {
+                own.extend(cause.execution.map(|row| ((number_of(repeat), row), (*repeat, cause.position))));
+            }
+        }
+        let (mut ran_ns, mut lacked_ns) = (0, 0);
+        for (number, repeat) in late.repeats() {
+            let of_it = own.range((number, Row::new(0))..=(number, Row::new(u32::MAX)));
+            let rows = of_it.clone().map(|((_, row), _)| &repeat.tables.executions[*row]);
+            ran_ns += rows.clone().filter_map(|row| Some(row.end_ns? - row.start_ns)).sum::<i64>();
+            if repeat.tables.preemptions.is_empty() {
+                // Off the CPU: a queue that fills with work for which a CPU is missing, else it may have slept.
+                let fills =
+                    of_it.clone().all(|((_, row), (_, at))| late.is_its_own_queue(&Named::of(repeat, *row), *at));
+                let off = rows.filter_map(|row| Some(row.end_ns? - row.start_ns - row.cpu_ns?));
+                lacked_ns += if fills { off.sum::<i64>() } else { 0 };
+            } else {
+                let lacked = repeat.tables.preemptions.iter().filter(|row| row.state == OffCpu::Runnable);
+                let lacked = lacked.filter(|row| row.execution.is_some_and(|row| own.contains_key(&(number, row))));
+                lacked_ns += lacked.map(|row| row.to_ns - row.from_ns).sum::<i64>();
+            }
+        }
+        let (ran_ms, lacked_ms) = (ran_ns as f64 / 1e6, lacked_ns as f64 / 1e6);
+        (lacked_ms > LACKED * ran_ms).then_some(Hungry { of: suspect, ran_ms, lacked_ms, calls: own.len() })
+    }
+
+    /// Before the callback itself.
+    fn weight(&self) -> f64 {
+        1.01 * self.of.weight
+    }
+
+    /// By scheduler events the program that usually has the CPU at the callback's node; without them what others used.
+    fn suspect(&self, late: &Late<'_>) -> Option<Suspect> {
+        let of = &self.of.culprit;
+        let node = of.node.as_deref()?;
+        let parts = late.usual().into_iter().map(|(_, cause)| cause).filter(|cause| {
+            let lacks = matches!(cause.kind, CauseKind::Preemption | CauseKind::NoCpu);
+            lacks && node == late.node(cause.position)
+        });
+        let most = parts.max_by(|a, b| usual_ms(a).total_cmp(&usual_ms(b)));
+        let (kind, why, next) = match most {
+            Some(most) => {
+                let why = format!(" ({} {})", most.kind.words(), most.by);
+                (most.kind, why, advice::of_kind(late, most.kind, &most.by, node))
+            }
+            None => (CauseKind::OffCpu, format!(" ({})", late.others.as_ref()?), advice::a_cpu_of_its_own(node)),
+        };
+        let text = format!(
+            "{} of {node} could run and has no CPU for {:.0} % of its time, {} of {} a call{why}: outputs wait for it.",
+            of.function.as_deref().map(own_name).or(of.callback.as_deref())?,
+            100.0 * self.lacked_ms / self.ran_ms,
+            ms(self.lacked_ms / self.calls as f64),
+            ms(self.ran_ms / self.calls as f64),
+        );
+        let culprit = Culprit {
+            kind: Some(kind),
+            node: Some(node.to_owned()),
+            share_percent: of.share_percent,
+            longest_ms: of.longest_ms,
+            text,
+            next,
+            ..Culprit::default()
+        };
+        Some(Suspect { culprit, weight: self.weight() })
+    }
 }
 
 /// Parts of the same kinds, whose usual time together matters.
@@ -114,9 +178,5 @@ fn unnamed(late: &Late<'_>) -> Option<Suspect> {
         taken.most.by,
         ms(usual_ms(taken.most))
     );
-    let next = format!(
-        "See with tacho record --scheduler on who has the CPU meanwhile; give {node} CPUs of its own (taskset) or a \
-         real-time priority (chrt), or end the others."
-    );
-    Some(taken.suspect(late, text, next))
+    Some(taken.suspect(late, text, advice::a_cpu_of_its_own(node)))
 }

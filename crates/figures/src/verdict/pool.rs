@@ -7,40 +7,42 @@
 use super::late::Late;
 use super::Suspect;
 use std::collections::BTreeSet;
-use tacho_tables::CauseKind;
+use tacho_tables::row::{numbered, Row};
+use tacho_tables::summary::Culprit;
+use tacho_tables::{Callback, CauseKind};
 
 /// What holds the threads of a pool stands before the wake-ups that come of it.
 pub(super) fn behind_what_blocks(late: &Late<'_>, suspects: &mut [Suspect]) {
-    let mut blocked = Vec::new();
-    for suspect in suspects.iter() {
-        let culprit = &suspect.culprit;
-        let holds = matches!(
-            culprit.kind,
-            Some(CauseKind::ExecutorBusy | CauseKind::GroupBusy | CauseKind::OffCpu | CauseKind::Blocked)
-        );
-        if let Some(node) = culprit.node.as_ref().filter(|node| holds && is_of_rclpy(late, node)) {
-            blocked.push((node.clone(), suspect.weight));
+    for place in 0..suspects.len() {
+        let Culprit { kind: Some(CauseKind::WakeUp), node: Some(node), .. } = &suspects[place].culprit else {
+            continue;
+        };
+        let of_node = suspects.iter().filter(|suspect| suspect.culprit.node.as_ref() == Some(node));
+        let holds = of_node.filter(|suspect| suspect.culprit.kind.is_some_and(holds));
+        let most = holds.map(|suspect| suspect.weight).max_by(f64::total_cmp);
+        if let Some(most) = most.filter(|_| is_of_rclpy(late, node)) {
+            suspects[place].weight = suspects[place].weight.min(0.9 * most);
         }
     }
-    for suspect in suspects.iter_mut().filter(|suspect| suspect.culprit.kind == Some(CauseKind::WakeUp)) {
-        let of_node = blocked.iter().filter(|(node, _)| Some(node) == suspect.culprit.node.as_ref());
-        let most = of_node.map(|(_, weight)| *weight).fold(f64::NEG_INFINITY, f64::max);
-        if most > f64::NEG_INFINITY {
-            suspect.weight = suspect.weight.min(0.9 * most);
-        }
-    }
+}
+
+/// Whether a culprit of this kind holds a thread.
+fn holds(kind: CauseKind) -> bool {
+    kind.is_busy() || matches!(kind, CauseKind::OffCpu | CauseKind::Blocked)
 }
 
 /// Whether several threads run the callbacks of a node in Python.
 pub(super) fn is_of_rclpy(late: &Late<'_>, node: &str) -> bool {
     late.repeats().values().any(|repeat| {
         let tables = repeat.tables;
-        let own = tables.executions.iter().filter_map(|execution| {
-            let callback = &tables.callbacks[execution.callback];
+        let is_own = |callback: &Callback| {
             let is_python = callback.location.as_ref().is_some_and(|location| location.contains(".py:"));
-            (is_python && callback.node.is_some_and(|of| tables.nodes[of].name == node)).then_some(execution.tid)
-        });
-        own.collect::<BTreeSet<u32>>().len() > 1
+            is_python && callback.node.is_some_and(|of| tables.nodes[of].name == node)
+        };
+        let own: BTreeSet<Row<Callback>> =
+            numbered(&tables.callbacks).filter(|(_, callback)| is_own(callback)).map(|(row, _)| row).collect();
+        let mut threads = tables.executions.iter().filter(|row| own.contains(&row.callback)).map(|row| row.tid);
+        threads.next().is_some_and(|first| threads.any(|other| other != first))
     })
 }
 

@@ -93,7 +93,7 @@ fn culprit(late: &Late<'_>, key: &Key, usual_ms: f64, cause: &Cause) -> Culprit 
                 true => format!("Messages usually wait {usually} at {at} for earlier calls of {words}{off}, {of}."),
                 false => format!("Outputs usually wait {usually} at {at}: {} {words}{off}, {of}.", cause.kind.words()),
             };
-            let took = advice::Took { wall_ms: usual_ms, cpu_ms: None, waits_in: None, asked, is_own_queue };
+            let took = advice::Took { wall_ms: usual_ms, asked, is_own_queue, ..advice::Took::default() };
             made.next = advice::of_callback(late, cause.kind, (named, name), &took);
             made.node = Some(at);
             made.callback = Some(name.clone());

@@ -31,6 +31,18 @@ fn callback_exceeds_period() {
         found[0].evidence
     );
     assert_eq!(cases(&stream(80), "callback-exceeds-period"), []);
+    // Or of 10, and of 250 at times.
+    let at_times = |seldom: i64| {
+        let events = (0..20).fold((sensor_and(10), 3_000), |(b, at), k| {
+            let took = if k % seldom == 4 { 250 } else { 10 };
+            (take(send(b, 1_000 + 100 * k), at, 1_000 + 100 * k, took), at + took + 100)
+        });
+        cases(&events.0, "callback-exceeds-period")
+    };
+    let found = at_times(10);
+    let evidence = "2 of 20 executions (10.0 %) took longer than the 100 ns between two messages; the longest 250 ns";
+    assert_eq!(found[0].evidence, evidence);
+    assert_eq!(at_times(20), [], "one is an accident");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 use tacho_tables::row::numbered;
-use tacho_tables::Execution;
+use tacho_tables::{Execution, OffCpu, Preemption};
 
 /// The system, with the wait for the planner's due time, 25 to 75 ms, a wait of this kind.
 fn with(kind: CauseKind, by: &str) -> Tables {
@@ -35,9 +35,10 @@ fn without_scheduler_events_time_off_the_cpu_is_the_machine_s_only_if_others_use
     assert!(only(&alone).text.starts_with("Outputs usually "), "{alone:#?}");
 }
 
-/// Messages wait 30 ms for earlier calls of the control's callback, which takes 1 ms with so much CPU time, and the
-/// burner has the CPU for 10.
-fn own_queue(cpu_ns: i64) -> Vec<Option<CauseKind>> {
+/// Messages wait 30 ms for earlier calls of the control's callback, which takes 1 ms with so much CPU time. By what the
+/// chain shows, the burner usually has the CPU for `shown_ns`; `rows`: a scheduler's rows of those calls, from the first
+/// ns of each to this.
+fn own_queue(cpu_ns: i64, shown_ns: i64, rows: Option<i64>) -> Verdict {
     let control = "/control /plan Listener::take";
     let mut tables = scene::tables(&System { control_cpu_ns: Some(cpu_ns), ..System::healthy() }.build());
     let of_control = |row: &Execution| tables.callbacks[row.callback].topic.as_deref() == Some("/plan");
@@ -45,7 +46,8 @@ fn own_queue(cpu_ns: i64) -> Vec<Option<CauseKind>> {
     for cause in &mut tables.causes {
         match cause.kind {
             CauseKind::NotDue => {
-                (cause.kind, cause.by, cause.usual_ns) = (CauseKind::Preemption, "burner".into(), Some(10 * MS));
+                (cause.kind, cause.by, cause.usual_ns) = (CauseKind::Preemption, "burner".into(), Some(shown_ns));
+                cause.position = 2;
             }
             CauseKind::Transport if cause.position == 2 => {
                 (cause.kind, cause.by, cause.usual_ns) = (CauseKind::ExecutorBusy, control.into(), Some(30 * MS));
@@ -54,12 +56,42 @@ fn own_queue(cpu_ns: i64) -> Vec<Option<CauseKind>> {
             _ => {}
         }
     }
-    verdict(&tables, 0.0).culprits.iter().map(|culprit| culprit.kind).collect()
+    let row = |row, execution: &Execution, lacked_ns| Preemption {
+        process: tables.callbacks[execution.callback].process,
+        tid: execution.tid,
+        execution: Some(row),
+        from_ns: execution.start_ns,
+        to_ns: execution.start_ns + lacked_ns,
+        state: OffCpu::Runnable,
+        woken: false,
+        cpu: 0,
+        by_tid: Some(9),
+        by_comm: Some("burner".into()),
+        waits_in: None,
+    };
+    let preempted = rows.map(|lacked_ns| row(execution, &tables.executions[execution], lacked_ns));
+    tables.preemptions = preempted.into_iter().collect();
+    verdict(&tables, 0.0)
+}
+
+fn kinds(verdict: &Verdict) -> Vec<Option<CauseKind>> {
+    verdict.culprits.iter().map(|culprit| culprit.kind).collect()
 }
 
 #[test]
 fn a_queue_that_fills_because_its_callback_has_no_cpu_is_the_program_s_that_has_it() {
     let (burner, own) = (Some(CauseKind::Preemption), Some(CauseKind::ExecutorBusy));
-    assert_eq!(own_queue(MS), [own, burner]);
-    assert_eq!(own_queue(300 * US), [burner, own]);
+    assert_eq!(kinds(&own_queue(MS, 10 * MS, None)), [own, burner]);
+    assert_eq!(kinds(&own_queue(300 * US, 10 * MS, None)), [burner, own]);
+}
+
+#[test]
+fn one_that_shows_little_in_the_chain_is_named_if_the_calls_that_fill_the_queue_lacked_a_cpu() {
+    let (burner, own) = (Some(CauseKind::Preemption), Some(CauseKind::ExecutorBusy));
+    let verdict = own_queue(MS, 100 * US, Some(500 * US));
+    assert_eq!(kinds(&verdict), [burner, own]);
+    let text = &verdict.culprits[0].text;
+    assert!(text.starts_with("take of /control could run and has no CPU for 50 % of its time"), "{text}");
+    assert!(text.contains("(preempted by burner)"), "{text}");
+    assert_eq!(kinds(&own_queue(MS, 100 * US, Some(100 * US))), [own], "a tenth of its time explains no queue");
 }

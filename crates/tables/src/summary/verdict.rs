@@ -3,7 +3,8 @@
 use crate::CauseKind;
 use serde::{Deserialize, Serialize};
 
-/// What a run shows, first: the chain that matters, how late it is, and the culprits. docs/figures.md, "verdict".
+/// What a run shows, first: the chain that matters, how late it is, and the culprits. docs/figures-of-chains.md,
+/// "verdict".
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
 pub struct Verdict {

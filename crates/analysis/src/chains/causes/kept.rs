@@ -5,7 +5,7 @@ use super::{by_busy, Explainer, Who};
 use crate::chains::follow::Wait;
 use crate::observe::{PublicationSeen, Topic};
 use tacho_tables::row::Row;
-use tacho_tables::{Callback, CauseKind, Endpoint, Execution, Hop};
+use tacho_tables::{Callback, CauseKind, Endpoint, Execution, Hop, OffCpu};
 
 /// Messages before and after one that tell how often they come.
 const INTERVALS: usize = 16;
@@ -42,6 +42,11 @@ impl Pieces {
             self.until = to;
         }
     }
+}
+
+/// Stretches in which a newer message was missing: what kept it away is set as their execution.
+fn without_newer(pieces: &mut [Piece]) -> impl Iterator<Item = &mut Piece> {
+    pieces.iter_mut().filter(|piece| piece.kind == CauseKind::NoNewer)
 }
 
 impl Explainer<'_> {
@@ -132,6 +137,13 @@ impl Explainer<'_> {
         let next = self.next(wait, position);
         let without = pieces.pieces.len();
         self.not_sent(pieces, position, next, until);
+        if let Some(late) = next.map(|next| seen.publications[next].time - until).filter(|late| *late > 0) {
+            let made = pieces.pieces[without..].iter().filter(|piece| piece.kind == CauseKind::Computation);
+            let lacked =
+                made.filter_map(|piece| piece.execution).map(|execution| (self.lacked_ns(execution), execution));
+            let longest = lacked.max().filter(|(lacked_ns, _)| *lacked_ns > late).map(|(_, execution)| execution);
+            without_newer(&mut pieces.pieces[without..]).for_each(|piece| piece.execution = longest);
+        }
         let Some(next) = next.filter(|_| pieces.until < until) else { return };
         // It was sent in time, and the timer ran without it.
         let takes = self.tracer.usage.takes(self.made_of.path.nodes[position], topic);
@@ -145,11 +157,19 @@ impl Explainer<'_> {
             let (before, held) = pieces.pieces.split_at_mut(sent);
             let longest =
                 held.iter().filter(|piece| piece.execution.is_some()).max_by_key(|piece| piece.to - piece.from);
-            let no_newer = before[without..].iter_mut().filter(|piece| piece.kind == CauseKind::NoNewer);
-            no_newer.for_each(|piece| piece.execution = longest.and_then(|piece| piece.execution));
+            let longest = longest.and_then(|piece| piece.execution);
+            without_newer(&mut before[without..]).for_each(|piece| piece.execution = longest);
             pieces.until(start.min(until), position, CauseKind::Transport, Who::Topic(topic), None);
         }
         pieces.until(until, position, CauseKind::NoNewer, Who::Topic(topic), None);
+    }
+
+    /// How long an execution had no CPU, or waited.
+    fn lacked_ns(&self, execution: Row<Execution>) -> i64 {
+        let rows = self.off_cpu.of(execution).iter().map(|index| &self.preemptions[*index as usize]);
+        let by_events = rows.filter(|row| row.state != OffCpu::Interrupted).map(|row| row.to_ns - row.from_ns).sum();
+        let Execution { start_ns, end_ns, cpu_ns, .. } = self.tracer.seen.executions[execution];
+        end_ns.zip(cpu_ns).map_or(by_events, |(end_ns, cpu_ns)| by_events.max(end_ns - start_ns - cpu_ns))
     }
 
     /// The message after the input, of the same publisher.
@@ -242,7 +262,8 @@ impl Explainer<'_> {
         depth > 0 && of_publisher.count() as u64 >= depth
     }
 
-    /// Median time between two messages of a publisher around one of them.
+    /// Time between two messages of a publisher around one of them: the median or the mean, whichever is shorter. What
+    /// stalls now and then makes the mean long, and what alternates between two intervals may make the median long.
     fn interval(&self, publication: Row<PublicationSeen>) -> Option<i64> {
         let seen = self.tracer.seen;
         let endpoint = seen.publications[publication].endpoint?;
@@ -253,6 +274,7 @@ impl Explainer<'_> {
         let times: Vec<i64> = own.map(|p| p.time).collect();
         let mut intervals: Vec<i64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
         intervals.sort_unstable();
-        intervals.get(intervals.len() / 2).copied()
+        let mean = intervals.iter().sum::<i64>().checked_div(intervals.len() as i64)?;
+        intervals.get(intervals.len() / 2).map(|median| mean.min(*median))
     }
 }

@@ -1,7 +1,7 @@
 //! Which rule ties an output to an input, where nobody states it: by what most outputs of the run show.
 //!
-//! docs/figures.md, "links", defines rules, evidence and confidence. What stands at the edges of what was recorded is
-//! left out, because a callback that is seen in part shows another tie than a whole one.
+//! docs/figures-of-chains.md, "links", defines rules, evidence and confidence. What stands at the edges of what was
+//! recorded is left out, because a callback that is seen in part shows another tie than a whole one.
 
 use super::{Output, Ties, TIMES};
 use super::{Tie, BESIDE_A_STAMP, FREED, LATEST_BESIDE_ANOTHER_INPUT, LATEST_ON_TIMER, MATCHED, SAME_CALLBACK};
