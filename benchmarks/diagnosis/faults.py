@@ -138,6 +138,18 @@ def disk_stall(system: System, draw: random.Random) -> Truth:
     )
 
 
+def memory_pressure(system: System, draw: random.Random) -> Truth:
+    """A stage reads memory whose pages the kernel took away, as a machine short of memory does."""
+    node = stage(system, draw)
+    node.callbacks[0].stall = Stall(10, draw.choice([100, 200]), "fault")
+    return Truth(
+        "memory-pressure",
+        node.name,
+        node.callbacks[0].name,
+        ("off the cpu", "blocked", "callback-exceeds-period", "computation"),
+    )
+
+
 def slow_producer(system: System, draw: random.Random) -> Truth:
     """The sensor's own timer overruns its period."""
     node = system.nodes[0]
@@ -270,6 +282,7 @@ FAULTS: dict[str, Callable[[System, random.Random], Truth]] = {
         real_time_preemption,
         lock,
         disk_stall,
+        memory_pressure,
         slow_producer,
         stale_input,
         late_joiner,

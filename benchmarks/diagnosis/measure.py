@@ -25,13 +25,13 @@ TACHO = ROOT / "build" / "tacho"
 RECORDED = {"rclpy": rclpy_programs.recorded, "roscpp": roscpp_programs.recorded, "own-nodes": own_nodes.recorded}
 NAMED = "open('/proc/self/comm', 'w').write('burner')\n"
 BURNER = [sys.executable, "-c", NAMED + "while True: pass"]
-# 20 ms of every 80: a real-time thread that takes all of a CPU would be stopped by the kernel, and pulses as short as the usual jitter make
-# nothing late.
+# 45 ms of every 110: a real-time thread that takes all of a CPU would be stopped by the kernel, and what a pulse delays by less than the
+# period of the planner's timer is often no later for it.
 PULSE = [
     sys.executable,
     "-c",
     NAMED
-    + "import time\nwhile True:\n    end = time.monotonic() + 0.02\n    while time.monotonic() < end: pass\n    time.sleep(0.06)",
+    + "import time\nwhile True:\n    end = time.monotonic() + 0.045\n    while time.monotonic() < end: pass\n    time.sleep(0.065)",
 ]
 PATIENCE_S = 5
 """What a system that is told to end has for it."""

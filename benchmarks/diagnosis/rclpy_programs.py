@@ -10,7 +10,7 @@ from systems import MESSAGE_BYTES, Callback, Node, System
 
 HERE = Path(__file__).resolve().parent
 PYTHON = HERE.parents[1] / "build" / "venv" / "bin" / "python"
-STALLS = {"sleep": "block", "compute": "compute", "lock": "wait_for_lock", "write": "write"}
+STALLS = {"sleep": "block", "compute": "compute", "lock": "wait_for_lock", "write": "write", "fault": "read_evicted"}
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def source(node: Node, system: System) -> str:
         "",
         f"sys.path.insert(0, {str(HERE)!r})",
         "",
-        "from rclpy_runtime import MeasuredNode, block, clock, compute, image, spin, wait_for_lock, write",
+        "from rclpy_runtime import MeasuredNode, block, clock, compute, image, read_evicted, spin, wait_for_lock, write",
         "",
         "",
         f"class {title}(MeasuredNode):",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the nodes that rclpy_programs.py writes stand on."""
 
+import mmap
 import os
 import tempfile
 import threading
@@ -34,6 +35,25 @@ def write(ms):
         while time.monotonic_ns() < until:
             os.pwrite(file.fileno(), bytes(4096), 0)
             os.fsync(file.fileno())
+
+
+PAGEOUT = 21  # MADV_PAGEOUT, which Python 3.11 does not name
+EVICTED_PAGES = 256
+
+
+def read_evicted(ms):
+    """Reads memory whose pages the kernel takes away each time, as it does where memory is short, again and again for so long."""
+    until = time.monotonic_ns() + int(ms * 1e6)
+    with tempfile.TemporaryFile(dir=".") as file:
+        file.write(os.urandom(EVICTED_PAGES * mmap.PAGESIZE))
+        file.flush()
+        os.fsync(file.fileno())
+        with mmap.mmap(file.fileno(), 0) as memory:
+            memory.madvise(mmap.MADV_RANDOM)
+            while time.monotonic_ns() < until:
+                memory.madvise(PAGEOUT)
+                for page in range(EVICTED_PAGES):
+                    memory[page * mmap.PAGESIZE]
 
 
 def wait_for_lock(ms):

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <ros/ros.h>
 #include <sensor_msgs/Image.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -72,6 +73,25 @@ static void write_to_disk(double ms) {
   close(file);
 }
 
+// Reads memory whose pages the kernel takes away each time, as it does where memory is short, again and again for so long.
+static void read_evicted(double ms) {
+  const double end = now_ms(CLOCK_MONOTONIC) + ms;
+  char path[] = "./evicted-XXXXXX";
+  const int file = mkstemp(path);
+  unlink(path);
+  const std::vector<char> pages(256 * 4096, 'x');
+  if (pwrite(file, pages.data(), pages.size(), 0) < 0 || fsync(file) != 0) std::abort();
+  void *memory = mmap(nullptr, pages.size(), PROT_READ, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) std::abort();
+  madvise(memory, pages.size(), MADV_RANDOM);
+  while (now_ms(CLOCK_MONOTONIC) < end) {
+    madvise(memory, pages.size(), MADV_PAGEOUT);
+    for (size_t at = 0; at < pages.size(); at += 4096) static_cast<volatile char *>(memory)[at];
+  }
+  munmap(memory, pages.size());
+  close(file);
+}
+
 // clang-format off
 #define NAMES(NAME) \
   NAME(capture) NAME(on_image) NAME(on_points) NAME(on_targets) NAME(on_filtered) NAME(on_objects) NAME(on_tracks) \
@@ -134,6 +154,7 @@ void Stage::run(const std::string &name, const Image *message) {
     if (how == "compute") compute(ms);
     if (how == "lock") wait_for_lock(ms);
     if (how == "write") write_to_disk(ms);
+    if (how == "fault") read_evicted(ms);
   }
   ros::Time stamp = message ? message->header.stamp : ros::Time::now();
   const std::string uses = text(words, "uses"), publishes = text(words, "publishes");

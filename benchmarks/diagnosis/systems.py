@@ -11,7 +11,8 @@ MESSAGE_BYTES = 1024
 class Stall:
     """What a callback does besides its work, in every `every`-th call, for `ms` milliseconds.
 
-    `how`: `sleep` (blocks in a call), `compute` (on the CPU), `lock` (waits for a lock that another thread holds), `write` (waits for the disk)."""
+    `how`: `sleep` (blocks in a call), `compute` (on the CPU), `lock` (waits for a lock that another thread holds), `write` (waits for the disk), `fault`
+    (waits for pages that the kernel took away)."""
 
     every: int
     ms: float

@@ -227,8 +227,8 @@ impl Explainer<'_> {
         for Piece { position, kind, who, from, to, execution } in self.kept(wait, hop) {
             match kind {
                 CauseKind::Computation => self.computation(position as u32, execution, (from, to), parts),
-                CauseKind::TickLate if position == at as usize => {
-                    let stream = hop.execution.map(|execution| seen.stream_of(execution));
+                CauseKind::TickLate => {
+                    let (at, stream) = (position as u32, execution.map(|execution| seen.stream_of(execution)));
                     let without = stream.map_or(0, |s| self.without_cpu(at, s, (from, to), &[], to - from, parts));
                     add(parts, (at, kind, who), Part::new(to - from - without, Some(from), execution));
                 }

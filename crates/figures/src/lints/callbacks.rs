@@ -112,8 +112,16 @@ fn subscriptions_over(facts: &Facts<'_>) -> Vec<Case> {
     numbered(&facts.tables.callbacks).filter_map(case).collect()
 }
 
+/// Those that seldom do, but for those that others kept from their CPU.
 fn now_and_then(facts: &Facts<'_>, callback: Row<Callback>, interval: i64, ran: &[Ran]) -> Option<Case> {
-    let over = || ran.iter().filter(|r| r.end_ns - r.start_ns > interval);
+    let (runnable, blocked) = facts.off_cpu.get(&callback).copied().unwrap_or_default();
+    // Waits that it began itself end in short ones for a CPU.
+    let may_lack_a_cpu = match blocked {
+        0 => runnable > 0 || facts.others().is_some(),
+        _ => runnable > blocked && facts.others().is_some(),
+    };
+    let is_own = |r: &Ran| !may_lack_a_cpu || r.cpu_ns.is_some_and(|cpu_ns| cpu_ns > interval);
+    let over = || ran.iter().filter(|r| r.end_ns - r.start_ns > interval && is_own(r));
     let count = over().count();
     if count < 2 || count as f64 <= PART_OVER_PERIOD * ran.len() as f64 {
         return None;

@@ -111,7 +111,7 @@ impl Facts<'_> {
     }
 
     /// What others took of the machine, in words, where that was much.
-    fn others(&self) -> Option<String> {
+    pub fn others(&self) -> Option<String> {
         self.load.and_then(|load| load.much())
     }
 }

@@ -14,7 +14,7 @@ const OFF_THE_CPU: (f64, f64) = (0.15, 2.0);
 /// The same of transport and of waking up, which every chain has.
 const ON_THE_WAY: (f64, f64) = (0.3, 10.0);
 /// The same if it is so many times as much as at any other node of the chain.
-const STANDS_OUT: (f64, f64, f64) = (0.15, 3.0, 5.0);
+const STANDS_OUT: (f64, f64, f64) = (0.1, 3.0, 5.0);
 
 /// Those that keep the usual instance waiting, but for those that are suspects already.
 pub(super) fn suspects(late: &Late<'_>, known: &[Suspect]) -> Vec<Suspect> {

@@ -36,8 +36,8 @@ fn without_scheduler_events_time_off_the_cpu_is_the_machine_s_only_if_others_use
 }
 
 /// Messages wait 30 ms for earlier calls of the control's callback, which takes 1 ms with so much CPU time. By what the
-/// chain shows, the burner usually has the CPU for `shown_ns`; `rows`: a scheduler's rows of those calls, from the first
-/// ns of each to this.
+/// chain shows, the burner usually has the CPU for `shown_ns`. `rows`: the scheduler's rows of one of those calls, from
+/// its first ns on, for so long.
 fn own_queue(cpu_ns: i64, shown_ns: i64, rows: Option<i64>) -> Verdict {
     let control = "/control /plan Listener::take";
     let mut tables = scene::tables(&System { control_cpu_ns: Some(cpu_ns), ..System::healthy() }.build());

@@ -104,7 +104,7 @@ impl Explainer<'_> {
         let rest = Who::Callback(callback);
         let could_run = (seen.stream_of(execution), Some(callback));
         self.busy(pieces, position, could_run, until, (CauseKind::TickLate, &rest));
-        pieces.until(until, position, CauseKind::TickLate, rest, None);
+        pieces.until(until, position, CauseKind::TickLate, rest, Some(execution));
     }
 
     /// What kept a callback from running in the thread of a stream, until an instant. What lies between two such
