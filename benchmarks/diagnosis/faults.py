@@ -114,7 +114,7 @@ def real_time_preemption(system: System, draw: random.Random) -> Truth:
     node = stage(system, draw)
     node.cpus = "1"
     system.burners.append("taskset -c 1 chrt -f 40 pulse")
-    return Truth("real-time-preemption", node.name, "burner", ("preempted",))
+    return Truth("real-time-preemption", node.name, "burner", ("preempted", "kept from its CPU"))
 
 
 def lock(system: System, draw: random.Random) -> Truth:

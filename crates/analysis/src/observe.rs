@@ -216,6 +216,8 @@ pub(crate) struct StreamSeen {
     pub standbys: Rows<(i64, i64)>,
     /// Outermost executions, in order.
     pub executions: Rows<Row<Execution>>,
+    /// Messages came in on it.
+    pub receives: bool,
     /// Absent where it is part of no executor.
     pub executing: Option<serving::Executing>,
 }

@@ -15,14 +15,14 @@ use crate::chains::{MadeOf, Traced, Tracer};
 use crate::link::fate::Fates;
 use crate::observe::{PublicationSeen, Seen, Topic};
 use kept::Piece;
-use programs::Programs;
+use programs::{Had, Programs};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use tacho_tables::in_order::in_order;
 use tacho_tables::row::Row;
 use tacho_tables::rows::far_apart;
 use tacho_tables::rows::grouped::Grouped;
-use tacho_tables::{Callback, Cause, CauseKind, Execution, Hop, Instance, Node, OffCpu, Preemption};
+use tacho_tables::{Callback, CallbackKind, Cause, CauseKind, Execution, Hop, Instance, Node, OffCpu, Preemption};
 use ticks::Ticks;
 
 /// Fewer have no usual time.
@@ -221,16 +221,21 @@ impl Explainer<'_> {
         };
         let at = hop.position;
         let published = split.arrival.map(|_| wait.published);
-        add(parts, (at, CauseKind::Transport, transport), Part::new(split.transport, published, None));
+        let process = seen.nodes[path.nodes[at as usize]].process;
+        let unreceived = split.arrival.map_or(0, |arrival| {
+            let had = self.programs.had_cpu_of_receiving(process, wait.published, arrival);
+            self.without_cpu(at, had, &[], split.transport, parts)
+        });
+        add(parts, (at, CauseKind::Transport, transport), Part::new(split.transport - unreceived, published, None));
         let from = split.arrival.unwrap_or(wait.published);
         self.wake_up(wait, at, from, parts);
         for Piece { position, kind, who, from, to, execution } in self.kept(wait, hop) {
             match kind {
                 CauseKind::Computation => self.computation(position as u32, execution, (from, to), parts),
                 CauseKind::TickLate => {
-                    let (at, stream) = (position as u32, execution.map(|execution| seen.stream_of(execution)));
-                    let without = stream.map_or(0, |s| self.without_cpu(at, s, (from, to), &[], to - from, parts));
-                    add(parts, (at, kind, who), Part::new(to - from - without, Some(from), execution));
+                    let had = execution.map_or(Vec::new(), |execution| self.had_cpu_before(execution, from, to));
+                    let without = self.without_cpu(position as u32, had, &[], to - from, parts);
+                    add(parts, (position as u32, kind, who), Part::new(to - from - without, Some(from), execution));
                 }
                 _ => add(parts, (position as u32, kind, who), Part::new(to - from, Some(from), execution)),
             }
@@ -244,7 +249,8 @@ impl Explainer<'_> {
         let mut asleep = wait.split.alignment.unwrap_or(0);
         if let Some(stream) = wait.stream {
             let held = busy.held(seen, stream, wait.callback, from, wait.began);
-            asleep -= self.without_cpu(at, stream, (from, wait.began), &held, asleep, parts);
+            let had = self.programs.had_cpu(stream, from, wait.began);
+            asleep -= self.without_cpu(at, had, &held, asleep, parts);
             for held in held {
                 let (kind, who, execution) = by_busy(seen, held.by);
                 add(parts, (at, kind, who), Part::new(held.to - held.from, Some(held.from), Some(execution)));
@@ -256,18 +262,23 @@ impl Explainer<'_> {
         add(parts, (at, CauseKind::WakeUp, woken), Part::new(asleep, None, None));
     }
 
-    /// What of a stretch in which a thread could have run, at most so much, another had its CPU.
-    fn without_cpu(
-        &self,
-        at: u32,
-        stream: u32,
-        (from, to): (i64, i64),
-        held: &[Held],
-        most: i64,
-        parts: &mut Parts,
-    ) -> i64 {
+    /// Who had the CPU of an execution's thread before it began. A message reaches a subscription by another thread,
+    /// which needs a CPU first.
+    fn had_cpu_before(&self, execution: Row<Execution>, from: i64, to: i64) -> Vec<Had> {
+        let seen = self.tracer.seen;
+        let callback = &seen.callbacks[seen.executions[execution].callback];
+        let had = self.programs.had_cpu(seen.stream_of(execution), from, to);
+        if !had.is_empty() || callback.kind != CallbackKind::Subscription {
+            return had;
+        }
+        self.programs.had_cpu_of_receiving(callback.process, from, to)
+    }
+
+    /// Adds who had the CPU that a thread needed, outside of what held it anyway, for so long at most. Gives how long
+    /// that was.
+    fn without_cpu(&self, at: u32, had: Vec<Had>, held: &[Held], most: i64, parts: &mut Parts) -> i64 {
         let mut left = most;
-        for (index, from, to) in self.programs.had_cpu(stream, from, to) {
+        for (index, from, to) in had {
             let free: i64 = without((from, to), held).into_iter().map(|(from, to)| to - from).sum();
             let part = Part::new(free.min(left), Some(from), None);
             left -= part.ns;

@@ -179,6 +179,7 @@ impl Collector {
             (of_thread.process, of_thread.tid, of_thread.first_ns) = (process, event.thread.0, now);
         }
         of_thread.last_ns = now;
+        of_thread.receives |= brings_messages(&event.payload);
         self.scheduler.acts(process, stream as u32, event.thread.0, now);
         if !matches!(event.payload, Payload::CallbackCpu { .. } | Payload::CallbackStart { .. }) {
             self.threads[stream].cpu.forget();
@@ -450,4 +451,15 @@ impl Collector {
             _ => self.seen.counters.unknown_annotation += 1,
         }
     }
+}
+
+/// Whether a message comes in on the thread of an event.
+fn brings_messages(payload: &Payload) -> bool {
+    matches!(
+        payload,
+        Payload::DdsReceive { .. }
+            | Payload::DdsDataAvailable { .. }
+            | Payload::NodeDataAvailable { .. }
+            | Payload::Ros1Receive { .. }
+    )
 }

@@ -1,22 +1,28 @@
-//! Names the thread that had the CPU while an executor's thread was ready to run.
+//! Names the thread that had the CPU while one that a message needed was ready to run.
 
 use crate::observe::StreamSeen;
 use crate::stages::Ways;
 use std::collections::HashMap;
-use tacho_tables::row::Row;
+use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{OffCpu, Preemption, Process};
 
+/// A program, or an interrupt, is stood for by the first row that names it: rows of the preemptions, then those of the
+/// threads that bring messages.
 pub(super) struct Programs<'a> {
     seen: &'a Ways,
-    preemptions: &'a [Preemption],
     /// Processes that are recorded, by thread; absent for a number that several of them had.
     recorded: HashMap<u32, Option<Row<Process>>>,
-    /// The first row that names a thread, or an interrupt.
     first: HashMap<(Option<&'a str>, Option<Row<Process>>), u32>,
     /// Rows outside of callbacks, whose thread is known, in order.
     outside: Grouped<StreamSeen, u32>,
+    /// The same stretches of the threads that bring messages to a process, in order; if several were ready at once, of
+    /// the one that was first.
+    receiving: Grouped<Process, Had>,
 }
+
+/// A row that stands for a program, and from when to when that had a CPU.
+pub(super) type Had = (u32, i64, i64);
 
 impl<'a> Programs<'a> {
     pub fn new(seen: &'a Ways) -> Programs<'a> {
@@ -34,12 +40,30 @@ impl<'a> Programs<'a> {
             let known = rows.filter(|(_, row)| row.by_comm.is_some());
             known.filter_map(|(index, row)| Some((Row::new(*streams.get(&(row.process, row.tid))?), index)))
         });
-        let mut programs = Programs { seen, preemptions, recorded, first: HashMap::new(), outside };
-        for (index, row) in (0u32..).zip(preemptions.iter()).filter(|(_, row)| row.state != OffCpu::Blocked) {
+        let receiving = Grouped::new(seen.processes.len(), || {
+            let mut until: Column<Process, i64> = Column::of(seen.processes.iter().map(|_| i64::MIN));
+            let rows = (preemptions.len() as u32..).zip(seen.scheduled.receiving.iter());
+            rows.filter_map(move |(index, row)| {
+                let from = row.from_ns.max(until[row.process]);
+                until[row.process] = row.to_ns.max(from);
+                (from < row.to_ns).then_some((row.process, (index, from, row.to_ns)))
+            })
+        });
+        let mut programs = Programs { seen, recorded, first: HashMap::new(), outside, receiving };
+        let all = (0u32..).zip(preemptions.iter().chain(seen.scheduled.receiving.iter()));
+        for (index, row) in all.filter(|(_, row)| row.state != OffCpu::Blocked) {
             let key = programs.key(row);
             programs.first.entry(key).or_insert(index);
         }
         programs
+    }
+
+    fn row(&self, index: u32) -> &'a Preemption {
+        let preemptions = &self.seen.scheduled.preemptions;
+        match preemptions.get(index as usize) {
+            Some(row) => row,
+            None => &self.seen.scheduled.receiving[index as usize - preemptions.len()],
+        }
     }
 
     fn key(&self, row: &'a Preemption) -> (Option<&'a str>, Option<Row<Process>>) {
@@ -47,26 +71,33 @@ impl<'a> Programs<'a> {
         (row.by_comm.as_deref(), process)
     }
 
-    /// The row that stands for what a row of the preemptions names.
+    /// The row that stands for what a row names.
     pub fn first_of(&self, row: u32) -> u32 {
-        self.first.get(&self.key(&self.preemptions[row as usize])).copied().unwrap_or(row)
+        self.first.get(&self.key(self.row(row))).copied().unwrap_or(row)
     }
 
     /// Stretches between two instants in which a thread, outside of callbacks, was ready to run and a known one had its
-    /// CPU: the row that stands for that one, and from when to when.
-    pub fn had_cpu(&self, stream: u32, from: i64, to: i64) -> Vec<(u32, i64, i64)> {
+    /// CPU.
+    pub fn had_cpu(&self, stream: u32, from: i64, to: i64) -> Vec<Had> {
         let rows = self.outside.of(Row::new(stream));
-        let row_of = |index: &u32| &self.preemptions[*index as usize];
-        let first = rows.partition_point(|index| row_of(index).to_ns <= from);
-        let within = rows[first..].iter().take_while(|index| row_of(index).from_ns < to);
+        let first = rows.partition_point(|index| self.row(*index).to_ns <= from);
+        let within = rows[first..].iter().take_while(|index| self.row(**index).from_ns < to);
         within
-            .map(|index| (self.first_of(*index), row_of(index).from_ns.max(from), row_of(index).to_ns.min(to)))
+            .map(|index| (self.first_of(*index), self.row(*index).from_ns.max(from), self.row(*index).to_ns.min(to)))
             .collect()
+    }
+
+    /// The same of the threads that bring messages to a process.
+    pub fn had_cpu_of_receiving(&self, process: Row<Process>, from: i64, to: i64) -> Vec<Had> {
+        let all = self.receiving.of(process);
+        let first = all.partition_point(|had| had.2 <= from);
+        let within = all[first..].iter().take_while(|had| had.1 < to);
+        within.map(|had| (self.first_of(had.0), had.1.max(from), had.2.min(to))).collect()
     }
 
     /// `burner`; of a recorded process with its nodes, `python3 (/archiver)`.
     pub fn words(&self, row: u32) -> String {
-        let (Some(comm), process) = self.key(&self.preemptions[row as usize]) else {
+        let (Some(comm), process) = self.key(self.row(row)) else {
             return "what is not known".into();
         };
         let nodes = self.seen.nodes.iter().filter(|node| Some(node.process) == process);

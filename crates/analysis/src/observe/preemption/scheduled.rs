@@ -18,6 +18,9 @@ const UNKNOWN: f64 = 0.01;
 pub(crate) struct Scheduled {
     /// Rows in the order of time.
     pub preemptions: Rows<Preemption>,
+    /// Times in which a thread that brings messages, and runs no callbacks, was ready and another had its CPU, in the
+    /// order of time.
+    pub receiving: Rows<Preemption>,
     /// Whether all that happened to its thread is known, by execution; empty without kernel events.
     known: Rows<bool>,
     /// In which each stream was runnable and had no CPU.
@@ -111,15 +114,21 @@ impl Scheduler {
         }
         let (mut runnable, mut blocked) = (Rows::new(), Rows::new());
         for (stream, row) in &self.rows {
-            let executes = seen.streams.get(*stream as usize).is_some_and(|s| !s.executions.is_empty());
-            if executes && trusted(*stream) && whole(*stream, row.from_ns, row.to_ns) {
+            let Some(of) = seen.streams.get(*stream as usize) else { continue };
+            let executes = !of.executions.is_empty();
+            if !(executes || of.receives) || !trusted(*stream) || !whole(*stream, row.from_ns, row.to_ns) {
+                continue;
+            }
+            let row = Preemption { process: of.process, ..*row };
+            if executes {
                 match row.state {
                     OffCpu::Runnable => runnable.push((*stream, (row.from_ns, row.to_ns))),
                     OffCpu::Blocked => blocked.push((*stream, (row.from_ns, row.to_ns))),
                     OffCpu::Interrupted => {}
                 }
-                let process = seen.streams[*stream as usize].process;
-                scheduled.preemptions.push(Preemption { process, ..*row });
+                scheduled.preemptions.push(row);
+            } else if row.state == OffCpu::Runnable && row.by_comm.is_some() {
+                scheduled.receiving.push(row);
             }
         }
         scheduled.runnable = Spans::new(seen.streams.len(), &runnable);
@@ -127,6 +136,7 @@ impl Scheduler {
         let place_of = |row: &Preemption| (row.from_ns, row.process, row.tid);
         scheduled.preemptions =
             std::mem::take(&mut scheduled.preemptions).sorted_by(|a, b| place_of(a).cmp(&place_of(b)));
+        scheduled.receiving = std::mem::take(&mut scheduled.receiving).sorted_by(|a, b| place_of(a).cmp(&place_of(b)));
         for (index, stream) in seen.streams.iter().enumerate() {
             let index = index as u32;
             let Some((_, thread)) = place(index).filter(|_| !stream.executions.is_empty()) else { continue };
