@@ -16,8 +16,8 @@ fn woken_beside(other: u64) -> Tables {
     tables(&b.us(395).rclcpp_executor_get_next_ready().us(400).start_taking(1).us(500).end_taking())
 }
 
-/// `ndt` publishes at 200 us. The thread 9 of `control`, which brings messages, is woken for it at 205 us and has its CPU
-/// at 300; the burner has it until then. The executor's thread is woken at 310 and runs at once.
+/// `ndt` publishes at 200 us. The thread 9 of `control`, which brings messages, is woken for it at 205 us and has its
+/// CPU at 300; the burner has it until then. The executor's thread is woken at 310 and runs at once.
 fn received_beside_a_burner() -> Tables {
     let mut b = FileBuilder::new().node(NDT, "ndt").at(1).publisher("/pose").timer(1_000_000);
     b = b.node(8, "control").at(1).subscription("/pose");
