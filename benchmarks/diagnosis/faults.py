@@ -119,35 +119,17 @@ def real_time_preemption(system: System, draw: random.Random) -> Truth:
 
 def lock(system: System, draw: random.Random) -> Truth:
     """A stage waits for a lock that another thread of its process holds."""
-    node = stage(system, draw)
-    node.callbacks[0].stall = Stall(10, draw.choice([100, 200]), "lock")
-    return Truth(
-        "lock", node.name, node.callbacks[0].name, ("off the cpu", "blocked", "callback-exceeds-period", "computation")
-    )
+    return stalling_stage("lock", "lock", system, draw)
 
 
 def disk_stall(system: System, draw: random.Random) -> Truth:
     """A stage waits for the disk."""
-    node = stage(system, draw)
-    node.callbacks[0].stall = Stall(10, draw.choice([100, 200]), "write")
-    return Truth(
-        "disk-stall",
-        node.name,
-        node.callbacks[0].name,
-        ("off the cpu", "blocked", "callback-exceeds-period", "computation"),
-    )
+    return stalling_stage("disk-stall", "write", system, draw)
 
 
 def memory_pressure(system: System, draw: random.Random) -> Truth:
     """A stage reads memory whose pages the kernel took away, as a machine short of memory does."""
-    node = stage(system, draw)
-    node.callbacks[0].stall = Stall(10, draw.choice([100, 200]), "fault")
-    return Truth(
-        "memory-pressure",
-        node.name,
-        node.callbacks[0].name,
-        ("off the cpu", "blocked", "callback-exceeds-period", "computation"),
-    )
+    return stalling_stage("memory-pressure", "fault", system, draw)
 
 
 def slow_producer(system: System, draw: random.Random) -> Truth:
@@ -257,6 +239,14 @@ def thin_link(system: System, draw: random.Random) -> Truth:
 def stage(system: System, draw: random.Random) -> Node:
     """A node of the chain that works on arrival."""
     return draw.choice(system.nodes[1 : [node.name for node in system.nodes].index("planner")])
+
+
+def stalling_stage(kind: str, how: str, system: System, draw: random.Random) -> Truth:
+    """A node of the chain whose callback stalls in every tenth call (`how`: as Stall has it)."""
+    node = stage(system, draw)
+    node.callbacks[0].stall = Stall(10, draw.choice([100, 200]), how)
+    words = ("off the cpu", "blocked", "callback-exceeds-period", "computation")
+    return Truth(kind, node.name, node.callbacks[0].name, words)
 
 
 def busy_stage(system: System, draw: random.Random) -> Node:
