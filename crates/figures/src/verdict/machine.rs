@@ -82,15 +82,19 @@ impl<'a> Hungry<'a> {
             lacks && node == late.node(cause.position)
         });
         let most = parts.max_by(|a, b| usual_ms(a).total_cmp(&usual_ms(b)));
-        let (kind, why, next) = match most {
+        // Without scheduler events it may have slept.
+        let (kind, lacks, why, next) = match most {
             Some(most) => {
                 let why = format!(" ({} {})", most.kind.words(), most.by);
-                (most.kind, why, advice::of_kind(late, most.kind, &most.by, node))
+                (most.kind, "could run and has no CPU", why, advice::of_kind(late, most.kind, &most.by, node))
             }
-            None => (CauseKind::OffCpu, format!(" ({})", late.others.as_ref()?), advice::a_cpu_of_its_own(node)),
+            None => {
+                let why = format!(" ({})", late.others.as_ref()?);
+                (CauseKind::OffCpu, "is off the CPU", why, advice::a_cpu_of_its_own(node))
+            }
         };
         let text = format!(
-            "{} of {node} could run and has no CPU for {:.0} % of its time, {} of {} a call{why}: outputs wait for it.",
+            "{} of {node} {lacks} for {:.0} % of its time, {} of {} a call{why}: outputs wait for it.",
             of.function.as_deref().map(own_name).or(of.callback.as_deref())?,
             100.0 * self.lacked_ms / self.ran_ms,
             ms(self.lacked_ms / self.calls as f64),
