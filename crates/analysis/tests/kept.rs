@@ -294,6 +294,34 @@ fn a_callback_that_was_off_the_cpu_before_it_sent_the_next_message_says_so() {
 }
 
 #[test]
+fn a_message_that_should_have_come_before_the_timer_was_due_names_what_kept_it_away() {
+    let mut b = filtered();
+    for at in (1_000..20_000).step_by(100) {
+        if at % 400 == 0 {
+            b = sense(b, at);
+            b = match at {
+                12_000 => load_map(keep(filter(b, at + 30, at), at + 50, at + 1), FILTER, 12_100, 12_700),
+                12_400 => b,
+                _ => keep(filter(b, at + 30, at), at + 50, at + 1),
+            };
+        }
+        b = if at % 1_000 == 500 { plan(b, at) } else { b };
+        b = if at == 12_700 { keep(filter(b, at + 10, 12_400), at + 30, 12_401) } else { b };
+    }
+    let tables = tables(&b);
+    let waits: Vec<_> =
+        parts(&tables, 12_540).into_iter().filter(|part| [NotDue, ExecutorBusy].contains(&part.1)).collect();
+    // One comes each 400; the planner took the one before at 12 050.
+    assert_eq!(
+        waits,
+        [
+            (1, ExecutorBusy, "/filter /map Listener::take", 50),
+            (2, NotDue, "/planner timer 0.001 ms Talker::tick", 400)
+        ]
+    );
+}
+
+#[test]
 fn what_a_node_makes_of_its_last_message_when_the_sources_have_ended_counts_once() {
     let workload = "nodes:\n  sensor: {publishes: {/points: {rate: 1 Hz}}}\n  planner: {on: timer 1 Hz, subscribes: \
                     [/points], publishes: [/plan]}\n  control: {subscribes: [/plan]}\n";

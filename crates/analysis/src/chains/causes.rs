@@ -224,7 +224,7 @@ impl Explainer<'_> {
         let process = seen.nodes[path.nodes[at as usize]].process;
         let unreceived = split.arrival.map_or(0, |arrival| {
             let had = self.programs.had_cpu_of_receiving(process, wait.published, arrival);
-            self.without_cpu(at, had, &[], split.transport, parts)
+            self.without_cpu((at, None), had, &[], split.transport, parts)
         });
         add(parts, (at, CauseKind::Transport, transport), Part::new(split.transport - unreceived, published, None));
         let from = split.arrival.unwrap_or(wait.published);
@@ -234,7 +234,7 @@ impl Explainer<'_> {
                 CauseKind::Computation => self.computation(position as u32, execution, (from, to), parts),
                 CauseKind::TickLate => {
                     let had = execution.map_or(Vec::new(), |execution| self.had_cpu_before(execution, from, to));
-                    let without = self.without_cpu(position as u32, had, &[], to - from, parts);
+                    let without = self.without_cpu((position as u32, execution), had, &[], to - from, parts);
                     add(parts, (position as u32, kind, who), Part::new(to - from - without, Some(from), execution));
                 }
                 _ => add(parts, (position as u32, kind, who), Part::new(to - from, Some(from), execution)),
@@ -250,7 +250,7 @@ impl Explainer<'_> {
         if let Some(stream) = wait.stream {
             let held = busy.held(seen, stream, wait.callback, from, wait.began);
             let had = self.programs.had_cpu(stream, from, wait.began);
-            asleep -= self.without_cpu(at, had, &held, asleep, parts);
+            asleep -= self.without_cpu((at, None), had, &held, asleep, parts);
             for held in held {
                 let (kind, who, execution) = by_busy(seen, held.by);
                 add(parts, (at, kind, who), Part::new(held.to - held.from, Some(held.from), Some(execution)));
@@ -267,20 +267,34 @@ impl Explainer<'_> {
     fn had_cpu_before(&self, execution: Row<Execution>, from: i64, to: i64) -> Vec<Had> {
         let seen = self.tracer.seen;
         let callback = &seen.callbacks[seen.executions[execution].callback];
-        let had = self.programs.had_cpu(seen.stream_of(execution), from, to);
-        if !had.is_empty() || callback.kind != CallbackKind::Subscription {
-            return had;
+        let mut had = self.programs.had_cpu(seen.stream_of(execution), from, to);
+        if callback.kind == CallbackKind::Subscription {
+            had.extend(self.programs.had_cpu_of_receiving(callback.process, from, to));
+            had.sort_unstable_by_key(|(_, from, to)| (*from, *to));
+            let mut until = from;
+            for (_, from, to) in &mut had {
+                *from = until.max(*from);
+                *to = until.max(*to);
+                until = *to;
+            }
         }
-        self.programs.had_cpu_of_receiving(callback.process, from, to)
+        had
     }
 
-    /// Adds who had the CPU that a thread needed, outside of what held it anyway, for so long at most. Gives how long
-    /// that was.
-    fn without_cpu(&self, at: u32, had: Vec<Had>, held: &[Held], most: i64, parts: &mut Parts) -> i64 {
+    /// Adds who had the CPU that a thread needed, outside of what held it anyway, for so long at most: at a place on the
+    /// path, before an execution. Gives how long that was.
+    fn without_cpu(
+        &self,
+        (at, execution): (u32, Option<Row<Execution>>),
+        had: Vec<Had>,
+        held: &[Held],
+        most: i64,
+        parts: &mut Parts,
+    ) -> i64 {
         let mut left = most;
         for (index, from, to) in had {
             let free: i64 = without((from, to), held).into_iter().map(|(from, to)| to - from).sum();
-            let part = Part::new(free.min(left), Some(from), None);
+            let part = Part::new(free.min(left), Some(from), execution);
             left -= part.ns;
             add(parts, (at, CauseKind::NoCpu, Who::Thread(index)), part);
         }

@@ -3,6 +3,9 @@
 use super::*;
 use tacho_tables::row::Row;
 
+const PLANNER: u32 = 20;
+const ACTUATOR: u32 = 21;
+
 /// `ndt` publishes at 200 us. `control` sleeps, is woken at 230 us, and has its CPU at 390; another thread has it until
 /// then.
 fn woken_beside(other: u64) -> Tables {
@@ -62,4 +65,45 @@ fn a_recorded_thread_is_named_with_its_nodes() {
         waits(&woken_beside(u64::from(NDT))),
         [(CauseKind::WakeUp, "/control", 20), (CauseKind::NoCpu, "ndt (/ndt)", 160)]
     );
+}
+
+/// `ndt` publishes at 110 us of each ms, `control` passes it on 40 us later, and the timer of `planner` uses it at 500.
+/// In ms 12 the thread that brings messages to `control` is woken at 115 us and has its CPU at 630; then its executor's
+/// is, beside a kworker.
+#[test]
+fn what_had_the_cpu_before_the_next_message_was_made_kept_it_away() {
+    let mut b = FileBuilder::new().node(NDT, "ndt").at(1).publisher("/raw").timer(1_000_000);
+    b = b.node(8, "control").at(1).subscription("/raw").publisher("/pose");
+    b = b.node(PLANNER, "planner").at(1).subscription("/pose").publisher("/plan").timer(1_000_000);
+    b = b.node(ACTUATOR, "actuator").at(1).subscription("/plan").cpu(0).us(50).switch(0, 0, 901);
+    b = b.process(8).thread(9).us(80).node_data_available(SUBSCRIPTION + 1);
+    b = b.cpu(0).us(12_000).switch(9, SLEEPS, BURNER).us(12_115).wake(9, 0, 901).us(12_630).switch(BURNER, 0, 9);
+    b = b.us(12_635).wake(8, 0, 9).us(12_638).switch(9, SLEEPS, 901).us(12_645).switch(901, SLEEPS, 8);
+    b = b.us(20_000).switch(8, SLEEPS, 0);
+    for k in 1..20 {
+        let (ms, made) = (1_000 * k, if k == 12 { 650 } else { 130 });
+        b = b.ndt().us(ms + 100).start_timer().us(ms + 110).publish(k).us(ms + 120).end_timer();
+        let pass_on = |b: FileBuilder| {
+            let b = b.process(8).thread(8).us(ms + made).start_taking(k).us(ms + made + 20).publish(-k);
+            let b = b.us(ms + made + 25).end_taking().process(PLANNER).us(ms + made + 30).start_taking(-k);
+            b.us(ms + made + 35).end_taking()
+        };
+        let plan = |b: FileBuilder| {
+            let b =
+                b.process(PLANNER).us(ms + 500).start_timer().us(ms + 520).publish(100 + k).us(ms + 525).end_timer();
+            b.process(ACTUATOR).us(ms + 530).start_taking(100 + k).us(ms + 540).end_taking()
+        };
+        b = if k == 12 { pass_on(plan(b)) } else { plan(pass_on(b)) };
+    }
+    let tables = tables(&b);
+    let late = tables.instances.iter().position(|i| i.end_ns == 12_540 * US).expect("an instance");
+    let of = |kind| {
+        let mut own = tables.causes.iter().filter(|cause| cause.instance == Some(Row::behind(late)));
+        own.find(|cause| cause.kind == kind).expect("a part")
+    };
+    let (no_cpu, no_newer) = (of(CauseKind::NoCpu), of(CauseKind::NoNewer));
+    assert_eq!((no_cpu.by.as_str(), no_cpu.duration_ns), ("burner", Some(385 * US)), "until the planner ran");
+    // It came 170 us too late, less than the 515 that the burner had.
+    assert_eq!(tables.executions[no_newer.execution.expect("what kept it away")].start_ns, 12_650 * US);
+    assert_eq!(no_newer.execution, no_cpu.execution);
 }

@@ -115,9 +115,9 @@ fn subscriptions_over(facts: &Facts<'_>) -> Vec<Case> {
 /// Those that seldom do, but for those that others kept from their CPU.
 fn now_and_then(facts: &Facts<'_>, callback: Row<Callback>, interval: i64, ran: &[Ran]) -> Option<Case> {
     let (runnable, blocked) = facts.off_cpu.get(&callback).copied().unwrap_or_default();
-    // Waits that it began itself end in short ones for a CPU.
+    // Waits that it began itself end in short ones for a CPU. What others did is not known of a trace.
     let may_lack_a_cpu = match blocked {
-        0 => runnable > 0 || facts.others().is_some(),
+        0 => runnable > 0 || facts.load.is_none() || facts.others().is_some(),
         _ => runnable > blocked && facts.others().is_some(),
     };
     let is_own = |r: &Ran| !may_lack_a_cpu || r.cpu_ns.is_some_and(|cpu_ns| cpu_ns > interval);

@@ -20,11 +20,11 @@ pub(super) struct Case<'a> {
 impl<'a> Case<'a> {
     /// What kept the next message away while an old one was used again: without it, the next would have been used.
     pub fn holder(&self, cause: &Cause) -> Option<&'a Cause> {
-        use CauseKind::{Blocked, NoNewer, OffCpu, Preemption};
+        use CauseKind::{Blocked, NoCpu, NoNewer, OffCpu, Preemption};
         let execution = cause.execution.filter(|_| cause.kind == NoNewer)?;
         let others = self.parts.iter().map(|(_, part)| *part).filter(|part| part.execution == Some(execution));
         let held = others.filter(|part| match part.kind {
-            Preemption | Blocked | OffCpu => true,
+            Preemption | NoCpu | Blocked | OffCpu => true,
             kind => kind.is_busy() && part.position == cause.position,
         });
         held.max_by_key(|part| part.duration_ns)

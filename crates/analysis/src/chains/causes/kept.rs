@@ -80,14 +80,19 @@ impl Explainer<'_> {
         let due = self.ticks.due(seen, execution)?;
         let first = self.ticks.first_after(callback, wait.began)?.min(wait.start);
         let first_due = if first < wait.start { self.ticks.due_at(seen, callback, first)? } else { due };
+        let until = first_due.min(first);
         let not_due = (CauseKind::NotDue, Who::Callback(callback));
         if let Some(newer) = self.newer(wait, position).filter(|sent| *sent < first_due) {
             // It came in time, and its callback could not run.
             pieces.until(newer, position, not_due.0, not_due.1.clone(), None);
             let could_run = (wait.stream?, wait.callback);
-            self.busy(pieces, position, could_run, first_due.min(first), (not_due.0, &not_due.1));
+            self.busy(pieces, position, could_run, until, (not_due.0, &not_due.1));
+        } else if let Some(interval) = self.interval(wait.input).filter(|interval| wait.began + interval < until) {
+            // The next one should have come before, and would have been used.
+            pieces.until(wait.began + interval, position, not_due.0, not_due.1.clone(), None);
+            self.missing(pieces, wait, position, until);
         }
-        pieces.until(first_due.min(first), position, not_due.0, not_due.1, None);
+        pieces.until(until, position, not_due.0, not_due.1, None);
         self.late(pieces, position, execution, first);
         if first < wait.start {
             let period = seen.callbacks[callback].period_ns?;
@@ -127,21 +132,27 @@ impl Explainer<'_> {
 
     /// Why there was no newer message for a timer that had used this one before.
     fn again(&self, pieces: &mut Pieces, wait: &Wait, position: usize, period: i64, until: i64) {
-        let seen = self.tracer.seen;
         let topic = self.made_of.path.topics[position - 1];
         // Sent more seldom than used: until the next one is expected, that is so by design.
         let interval = self.interval(wait.input).filter(|interval| *interval > period);
         if let Some(interval) = interval {
             pieces.until(until.min(wait.began + interval), position, CauseKind::UsedAgain, Who::Topic(topic), None);
         }
+        self.missing(pieces, wait, position, until);
+    }
+
+    /// Why the message after the one that was used was not there at an instant.
+    fn missing(&self, pieces: &mut Pieces, wait: &Wait, position: usize, until: i64) {
+        let seen = self.tracer.seen;
+        let topic = self.made_of.path.topics[position - 1];
         let next = self.next(wait, position);
         let without = pieces.pieces.len();
         self.not_sent(pieces, position, next, until);
         if let Some(late) = next.map(|next| seen.publications[next].time - until).filter(|late| *late > 0) {
-            let made = pieces.pieces[without..].iter().filter(|piece| piece.kind == CauseKind::Computation);
-            let lacked =
-                made.filter_map(|piece| piece.execution).map(|execution| (self.lacked_ns(execution), execution));
-            let longest = lacked.max().filter(|(lacked_ns, _)| *lacked_ns > late).map(|(_, execution)| execution);
+            let made =
+                pieces.pieces[without..].iter().filter_map(|piece| Some((piece.execution?, self.lacked_by(piece))));
+            let longest = made.max_by_key(|(_, lacked_ns)| *lacked_ns).filter(|(_, lacked_ns)| *lacked_ns > late);
+            let longest = longest.map(|(execution, _)| execution);
             without_newer(&mut pieces.pieces[without..]).for_each(|piece| piece.execution = longest);
         }
         let Some(next) = next.filter(|_| pieces.until < until) else { return };
@@ -162,6 +173,19 @@ impl Explainer<'_> {
             pieces.until(start.min(until), position, CauseKind::Transport, Who::Topic(topic), None);
         }
         pieces.until(until, position, CauseKind::NoNewer, Who::Topic(topic), None);
+    }
+
+    /// How long the execution of a stretch had no CPU, or waited, to its end: inside it, and before it if it began late.
+    fn lacked_by(&self, piece: &Piece) -> i64 {
+        let start_ns = |execution: Row<Execution>| self.tracer.seen.executions[execution].start_ns;
+        match (piece.kind, piece.execution) {
+            (CauseKind::Computation, Some(execution)) => self.lacked_ns(execution),
+            (CauseKind::TickLate, Some(execution)) => {
+                let had = self.had_cpu_before(execution, piece.from, start_ns(execution));
+                had.iter().map(|(_, from, to)| to - from).sum::<i64>() + self.lacked_ns(execution)
+            }
+            _ => 0,
+        }
     }
 
     /// How long an execution had no CPU, or waited.
