@@ -15,10 +15,12 @@ mod late_start;
 mod lost;
 mod machine;
 mod pool;
+mod ran;
 mod steady;
 
 use crate::figures::Repeat;
 use late::Late;
+use ran::Ran;
 use std::collections::HashSet;
 use tacho_tables::summary::{CallbackFigures, ChainFigures, Culprit, Finding, Verdict};
 use tacho_tables::LinkEvidence;
@@ -46,8 +48,9 @@ pub(crate) fn verdict(
     if chains.is_empty() && callbacks.is_empty() {
         return None;
     }
+    let ran = Ran::of(repeats);
     let mut of_chains: Vec<(Verdict, Vec<Suspect>)> =
-        that_matter(chains).into_iter().map(|chain| of_chain(repeats, chain)).collect();
+        that_matter(chains).into_iter().map(|chain| of_chain(repeats, &ran, chain)).collect();
     let guilty = of_chains.iter().position(|(verdict, suspects)| missed(verdict) || !suspects.is_empty());
     let (mut verdict, mut suspects) =
         if of_chains.is_empty() { Default::default() } else { of_chains.swap_remove(guilty.unwrap_or(0)) };
@@ -86,8 +89,8 @@ fn is_guess(chain: &ChainFigures) -> bool {
 }
 
 /// What is said of one chain, and whom its instances and inputs accuse.
-fn of_chain(repeats: &[Repeat<'_>], chain: &ChainFigures) -> (Verdict, Vec<Suspect>) {
-    let late = Late::of(repeats, chain);
+fn of_chain(repeats: &[Repeat<'_>], ran: &Ran, chain: &ChainFigures) -> (Verdict, Vec<Suspect>) {
+    let late = Late::of(repeats, ran, chain);
     let mut suspects = blame::suspects(&late);
     let steady = steady::suspects(&late, &suspects);
     suspects.extend(steady);

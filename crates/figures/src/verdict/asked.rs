@@ -5,8 +5,8 @@ use super::late::Late;
 use super::ms;
 use crate::figures::Repeat;
 use std::collections::{BTreeMap, BTreeSet};
-use tacho_tables::row::Row;
-use tacho_tables::{Execution, ServiceCall};
+use tacho_tables::row::{numbered, Row};
+use tacho_tables::{Callback, Execution, ServiceCall};
 
 /// Part of the time of executions from which on they waited for a service.
 const WAITS: f64 = 0.5;
@@ -37,7 +37,7 @@ impl Asked {
             let own: Vec<&Execution> = own.filter(|execution| execution.end_ns.is_some()).collect();
             ran_ns += own.iter().map(|execution| took_ns(execution)).sum::<i64>();
             for call in &repeat.tables.services {
-                if let Some(waited_ns) = waited_ns(repeat, call, &own) {
+                if let Some(waited_ns) = waited_ns(late, repeat, call, &own) {
                     let calls = by_service.entry(&call.service).or_default();
                     calls.waited_ns += waited_ns;
                     calls.longest = calls.longest.take().max(answer(repeat, call));
@@ -75,17 +75,20 @@ fn took_ns(execution: &Execution) -> i64 {
 }
 
 /// How long one of the executions waited for the response of a call that it made.
-fn waited_ns(repeat: &Repeat<'_>, call: &ServiceCall, own: &[&Execution]) -> Option<i64> {
+fn waited_ns(late: &Late<'_>, repeat: &Repeat<'_>, call: &ServiceCall, own: &[&Execution]) -> Option<i64> {
     let (sent, taken) = call.requested_ns().zip(call.response_taken_ns)?;
     let tables = repeat.tables;
-    let of_client = |execution: &Execution| tables.callbacks[execution.callback].node == call.client;
+    let of_client = |callback: &Callback| callback.node == call.client;
     let ends_after = |execution: &Execution, ns: i64| execution.end_ns.is_some_and(|end| end >= ns);
     let may_send = |execution: &Execution| execution.start_ns <= sent && ends_after(execution, sent);
-    let asks = |execution: &&Execution| may_send(execution) && ends_after(execution, taken) && of_client(execution);
+    let asks = |execution: &&Execution| {
+        may_send(execution) && ends_after(execution, taken) && of_client(&tables.callbacks[execution.callback])
+    };
     own.iter().copied().find(asks)?;
     // Of two callbacks of a node that ran at once it is not known which one called.
-    let callers = tables.executions.iter().filter(|execution| may_send(execution) && of_client(execution));
-    (callers.count() == 1).then_some(taken - sent)
+    let callbacks = numbered(&tables.callbacks).filter(|(_, callback)| of_client(callback));
+    let callers = callbacks.flat_map(|(callback, _)| late.ran.executions(repeat, callback));
+    (callers.filter(|execution| may_send(execution)).count() == 1).then_some(taken - sent)
 }
 
 fn answer<'a>(repeat: &Repeat<'a>, call: &ServiceCall) -> Option<Answer<'a>> {

@@ -4,7 +4,7 @@ use super::callback::{full_name, Named};
 use super::late::{number_of, Late};
 use super::{advice, count, ms, Suspect};
 use crate::figures::Repeat;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use tacho_tables::row::Row;
 use tacho_tables::summary::Culprit;
 use tacho_tables::{Callback, CauseKind, Instance, Process};
@@ -19,16 +19,6 @@ const ONE: f64 = 0.5;
 const NAMED: usize = 3;
 /// A full thread is a fault even if outputs wait little for it so far.
 const WEIGHT_OF_FULL: f64 = 0.2;
-
-/// What a thread did in a repeat.
-struct Load {
-    busy_ns: i64,
-    /// From its first to its last callback.
-    over_ns: i64,
-    /// Those with most of its time first.
-    callbacks: Vec<(Row<Callback>, i64)>,
-    nodes: usize,
-}
 
 pub(super) fn suspect(late: &Late<'_>) -> Option<Suspect> {
     // Each instance has its parts beside each other.
@@ -49,7 +39,7 @@ pub(super) fn suspect(late: &Late<'_>) -> Option<Suspect> {
         of_instances.iter().map(|((_, instance), repeat)| repeat.tables.instances[*instance].end_to_end_ns).sum();
     let ((_, process, tid), (waited, repeat)) = waits.into_iter().max_by_key(|(_, (ns, _))| *ns)?;
     let share = waited as f64 / whole.max(1) as f64;
-    let load = load(repeat, process, tid)?;
+    let load = late.ran.load(repeat, process, tid)?;
     let full = load.busy_ns as f64 / load.over_ns.max(1) as f64;
     if share < WAITING || full < FULL || load.callbacks[0].1 as f64 >= ONE * load.busy_ns as f64 {
         return None;
@@ -99,7 +89,7 @@ pub(super) fn full(late: &Late<'_>, known: &[Suspect]) -> Option<Suspect> {
         })
         .collect();
     let full = threads.into_iter().filter_map(|((_, process, tid), (position, repeat))| {
-        let load = load(repeat, process, tid)?;
+        let load = late.ran.load(repeat, process, tid)?;
         let (most, most_ns) = load.callbacks[0];
         let full = load.busy_ns as f64 / load.over_ns.max(1) as f64;
         let share = most_ns as f64 / load.busy_ns.max(1) as f64;
@@ -111,7 +101,7 @@ pub(super) fn full(late: &Late<'_>, known: &[Suspect]) -> Option<Suspect> {
         if known.iter().any(|suspect| suspect.culprit.callback.as_ref() == Some(&name)) {
             return None;
         }
-        let calls = repeat.tables.executions.iter().filter(|execution| execution.callback == most).count();
+        let calls = late.ran.executions(repeat, most).count();
         let wall_ms = most_ns as f64 / 1e6 / calls.max(1) as f64;
         let took = advice::Took { wall_ms, ..advice::Took::default() };
         let culprit = Culprit {
@@ -139,22 +129,4 @@ pub(super) fn full(late: &Late<'_>, known: &[Suspect]) -> Option<Suspect> {
     let most =
         full.max_by(|(ns, one), (other_ns, other)| (ns, &one.culprit.text).cmp(&(other_ns, &other.culprit.text)));
     most.map(|(_, suspect)| suspect)
-}
-
-fn load(repeat: &Repeat<'_>, process: Row<Process>, tid: u32) -> Option<Load> {
-    let tables = repeat.tables;
-    let mut by_callback: BTreeMap<Row<Callback>, i64> = BTreeMap::new();
-    let (mut from, mut to) = (i64::MAX, i64::MIN);
-    let of_thread =
-        tables.executions.iter().filter(|e| e.tid == tid && tables.callbacks[e.callback].process == process);
-    for execution in of_thread {
-        let end = execution.end_ns.unwrap_or(execution.start_ns);
-        *by_callback.entry(execution.callback).or_default() += end - execution.start_ns;
-        (from, to) = (from.min(execution.start_ns), to.max(end));
-    }
-    let nodes: BTreeSet<_> = by_callback.keys().filter_map(|callback| tables.callbacks[*callback].node).collect();
-    let mut callbacks: Vec<(Row<Callback>, i64)> = by_callback.into_iter().collect();
-    callbacks.sort_by_key(|(callback, ns)| (std::cmp::Reverse(*ns), *callback));
-    let busy_ns = callbacks.iter().map(|(_, ns)| ns).sum();
-    (!callbacks.is_empty()).then(|| Load { busy_ns, over_ns: to - from, callbacks, nodes: nodes.len() })
 }

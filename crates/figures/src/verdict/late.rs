@@ -1,6 +1,7 @@
 //! The late instances of a chain, with the parts that they consist of.
 
 use super::callback::{full_name, Named};
+use super::ran::Ran;
 use crate::figures::Repeat;
 use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::late::late_above_ns;
@@ -33,6 +34,7 @@ impl<'a> Case<'a> {
 
 /// All instances of a chain that are explained, and which of them are late.
 pub(super) struct Late<'a> {
+    pub ran: &'a Ran,
     pub cases: Vec<Case<'a>>,
     /// Every part that is reported, of instances that are not late, too.
     pub told: Vec<(&'a Repeat<'a>, &'a Cause)>,
@@ -56,7 +58,7 @@ pub(super) struct Late<'a> {
 const SEEN: usize = 10_000;
 
 impl<'a> Late<'a> {
-    pub fn of(repeats: &'a [Repeat<'a>], chain: &'a ChainFigures) -> Late<'a> {
+    pub fn of(repeats: &'a [Repeat<'a>], ran: &'a Ran, chain: &'a ChainFigures) -> Late<'a> {
         let rows: Vec<Option<Row<Chain>>> =
             repeats.iter().map(|repeat| repeat.tables.chain(&chain.name, &chain.path)).collect();
         let times = || {
@@ -87,6 +89,7 @@ impl<'a> Late<'a> {
         let others = times().filter(|ns| !is_late(*ns)).max();
         let figures = chain.end_to_end_ms.as_ref();
         Late {
+            ran,
             cases,
             told,
             instances,

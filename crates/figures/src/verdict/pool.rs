@@ -6,8 +6,7 @@
 
 use super::late::Late;
 use super::Suspect;
-use std::collections::BTreeSet;
-use tacho_tables::row::{numbered, Row};
+use tacho_tables::row::numbered;
 use tacho_tables::summary::Culprit;
 use tacho_tables::{Callback, CauseKind};
 
@@ -39,9 +38,8 @@ pub(super) fn is_of_rclpy(late: &Late<'_>, node: &str) -> bool {
             let is_python = callback.location.as_ref().is_some_and(|location| location.contains(".py:"));
             is_python && callback.node.is_some_and(|of| tables.nodes[of].name == node)
         };
-        let own: BTreeSet<Row<Callback>> =
-            numbered(&tables.callbacks).filter(|(_, callback)| is_own(callback)).map(|(row, _)| row).collect();
-        let mut threads = tables.executions.iter().filter(|row| own.contains(&row.callback)).map(|row| row.tid);
+        let own = numbered(&tables.callbacks).filter(|(_, callback)| is_own(callback)).map(|(row, _)| row);
+        let mut threads = own.flat_map(|callback| late.ran.executions(repeat, callback)).map(|row| row.tid);
         threads.next().is_some_and(|first| threads.any(|other| other != first))
     })
 }

@@ -1,0 +1,80 @@
+//! What ran, found once for all chains that are looked at: executions by callback, and what each thread did.
+
+use super::late::number_of;
+use crate::figures::Repeat;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use tacho_tables::row::{numbered, Row};
+use tacho_tables::rows::grouped::Grouped;
+use tacho_tables::{Callback, Execution, Process};
+
+/// Of all repeats, by the number that stands for each.
+pub(super) struct Ran(BTreeMap<usize, Of>);
+
+struct Of {
+    by_callback: Grouped<Callback, Row<Execution>>,
+    loads: HashMap<(Row<Process>, u32), Load>,
+}
+
+/// What a thread did in a repeat.
+pub(super) struct Load {
+    /// Inside callbacks.
+    pub busy_ns: i64,
+    /// From its first to its last callback.
+    pub over_ns: i64,
+    /// Those with most of its time first.
+    pub callbacks: Vec<(Row<Callback>, i64)>,
+    pub nodes: usize,
+}
+
+impl Ran {
+    pub fn of(repeats: &[Repeat<'_>]) -> Ran {
+        let of_repeat = |repeat: &Repeat<'_>| {
+            let (executions, callbacks) = (&repeat.tables.executions, repeat.tables.callbacks.len());
+            let by_callback =
+                Grouped::new(callbacks, || numbered(executions).map(|(row, execution)| (execution.callback, row)));
+            Of { by_callback, loads: loads(repeat) }
+        };
+        Ran(repeats.iter().map(|repeat| (number_of(repeat), of_repeat(repeat))).collect())
+    }
+
+    /// Executions of a callback, in order.
+    pub fn executions<'a>(
+        &self,
+        repeat: &Repeat<'a>,
+        callback: Row<Callback>,
+    ) -> impl Iterator<Item = &'a Execution> + use<'a, '_> {
+        let rows = self.0[&number_of(repeat)].by_callback.of(callback);
+        let tables = repeat.tables;
+        rows.iter().map(move |row| &tables.executions[*row])
+    }
+
+    /// What a thread of a process did, if it ran callbacks.
+    pub fn load(&self, repeat: &Repeat<'_>, process: Row<Process>, tid: u32) -> Option<&Load> {
+        self.0[&number_of(repeat)].loads.get(&(process, tid))
+    }
+}
+
+fn loads(repeat: &Repeat<'_>) -> HashMap<(Row<Process>, u32), Load> {
+    let tables = repeat.tables;
+    let mut threads: HashMap<(Row<Callback>, u32), (i64, i64, i64)> = HashMap::new();
+    for execution in &tables.executions {
+        let end = execution.end_ns.unwrap_or(execution.start_ns);
+        let (ns, from, to) = threads.entry((execution.callback, execution.tid)).or_insert((0, i64::MAX, i64::MIN));
+        *ns += end - execution.start_ns;
+        (*from, *to) = ((*from).min(execution.start_ns), (*to).max(end));
+    }
+    let mut by_thread: HashMap<(Row<Process>, u32), Vec<(Row<Callback>, i64, i64, i64)>> = HashMap::new();
+    for ((callback, tid), (ns, from, to)) in threads {
+        by_thread.entry((tables.callbacks[callback].process, tid)).or_default().push((callback, ns, from, to));
+    }
+    let load = |of: Vec<(Row<Callback>, i64, i64, i64)>| {
+        let (from, to) = of.iter().fold((i64::MAX, i64::MIN), |(from, to), part| (from.min(part.2), to.max(part.3)));
+        let mut callbacks: Vec<(Row<Callback>, i64)> = of.iter().map(|(callback, ns, ..)| (*callback, *ns)).collect();
+        callbacks.sort_unstable_by_key(|(callback, ns)| (std::cmp::Reverse(*ns), *callback));
+        let nodes: BTreeSet<_> =
+            callbacks.iter().filter_map(|(callback, _)| tables.callbacks[*callback].node).collect();
+        let busy_ns = callbacks.iter().map(|(_, ns)| ns).sum();
+        Load { busy_ns, over_ns: to - from, callbacks, nodes: nodes.len() }
+    };
+    by_thread.into_iter().map(|(thread, of)| (thread, load(of))).collect()
+}
