@@ -19,7 +19,7 @@ use crate::observe::lifecycle::state_at;
 use crate::observe::PublicationSeen;
 use crate::stages::Ways;
 use busy::Busy;
-use follow::{Output, PublishedOutside};
+use follow::{Near, Output, PublishedOutside};
 use passed::Passed;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -175,8 +175,9 @@ impl<'a> Tracer<'a> {
         let sources_end_ns = self.seen.options.sources_end_ns.unwrap_or(i64::MAX);
         let mut descents: Rows<(Row<PublicationSeen>, i64)> = Rows::new();
         let mut passed = Passed::default();
+        let mut near = Near::default();
         for output in far_apart(outputs.iter()) {
-            let trail = match self.follow(&path, &ties, *output) {
+            let trail = match self.follow(&path, &ties, *output, &mut near) {
                 Ok(Some(trail)) => trail,
                 Ok(None) => continue,
                 Err(PublishedOutside) => {
@@ -215,7 +216,7 @@ impl<'a> Tracer<'a> {
         let told = (!keeps_all).then(|| told::told(&tables.instances));
         for instance in told.iter().flatten() {
             // Once more: it leads where it led before.
-            if let Ok(Some(trail)) = self.follow(&path, &ties, followed[instance.index()]) {
+            if let Ok(Some(trail)) = self.follow(&path, &ties, followed[instance.index()], &mut near) {
                 tables.hops.extend(trail.rows(*instance));
             }
         }

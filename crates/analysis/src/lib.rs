@@ -4,6 +4,7 @@ mod calls;
 mod chains;
 mod graph;
 mod link;
+mod near;
 mod notes;
 mod observe;
 mod runs;

@@ -311,8 +311,8 @@ pub struct Cause {
     pub from_ns: Option<i64>,
     /// How long. Of one instance all durations add up to its end-to-end time.
     pub duration_ns: Option<i64>,
-    /// Median of the same part (position, kind, by) over the chain's instances, 512 of them at most; absent where there
-    /// are fewer than three.
+    /// Median of the same part (position, kind, by) over the chain's instances, 512 of them at most (64 if only the ten
+    /// longest are explained); absent where there are fewer than three.
     pub usual_ns: Option<i64>,
     /// 1, or the inputs that ended this way.
     pub count: u64,

@@ -4,6 +4,7 @@
 //! that are told one by one. Only where even the instances would be too many are paths left out: those that a sample
 //! shows to be the shortest.
 
+use super::follow::Near;
 use super::ties::Tie;
 use super::{told, Tracer};
 use crate::graph::Path;
@@ -89,10 +90,10 @@ impl Tracer<'_> {
             return sampled;
         }
         let outputs = self.outputs(path, ties[ties.len() - 1].rule);
-        let (mut looked_at, mut led) = (0, 0);
+        let (mut looked_at, mut led, mut near) = (0, 0, Near::default());
         for place in far_apart(told::sample(0..outputs.len() as u32)) {
             looked_at += 1;
-            if let Ok(Some(trail)) = self.follow(path, ties, outputs[place.index()]) {
+            if let Ok(Some(trail)) = self.follow(path, ties, outputs[place.index()], &mut near) {
                 led += 1;
                 let (first, end) = (&trail.hops[trail.hops.len() - 1], &trail.hops[0]);
                 sampled.worst_ns = sampled.worst_ns.max(Some(end.output_ns - first.start_ns));

@@ -6,6 +6,7 @@
 //! multi-threaded executor wait in turn, under one mutex, never at once (`MultiThreadedExecutor::run`). In rclpy's, one
 //! thread waits and gives callbacks to the threads of a pool, which never wait for work.
 
+use crate::near::partition_near;
 use crate::observe::{Seen, StreamSeen};
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
@@ -97,11 +98,19 @@ impl Busy {
     }
 
     /// Time between two instants in which a callback could not run on the executor of a thread.
-    pub fn between(&self, seen: &Seen, stream: u32, callback: Option<Row<Callback>>, from: i64, to: i64) -> i64 {
+    /// `near`: where the look-up before ended.
+    pub fn between(
+        &self,
+        seen: &Seen,
+        (stream, callback): (u32, Option<Row<Callback>>),
+        (from, to): (i64, i64),
+        near: &mut usize,
+    ) -> i64 {
         match self.team_of(stream) {
             None => {
                 let spans = self.spans.of(Row::new(stream));
-                until(spans, to) - until(spans, from)
+                let before = until(spans, from, near);
+                until(spans, to, near) - before
             }
             Some(_) => self.held(seen, stream, callback, from, to).iter().map(|held| held.to - held.from).sum(),
         }
@@ -338,8 +347,8 @@ fn spans<'a>(
 }
 
 /// Busy time of a thread before an instant.
-fn until(spans: &[Span], instant: i64) -> i64 {
-    match spans.partition_point(|s| s.0 <= instant).checked_sub(1) {
+fn until(spans: &[Span], instant: i64, near: &mut usize) -> i64 {
+    match partition_near(spans, near, |s| s.0 <= instant).checked_sub(1) {
         Some(last) => {
             let (start, end, before) = spans[last];
             before + (instant.min(end) - start)

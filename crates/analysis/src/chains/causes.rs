@@ -8,15 +8,15 @@ mod programs;
 mod ticks;
 
 use crate::chains::busy::{without, By, Held};
-use crate::chains::follow::{Output, Trail, Wait};
-use crate::chains::told::{late, sample};
+use crate::chains::follow::{Near, Output, Trail, Wait};
+use crate::chains::told::{few, late, sample};
 use crate::chains::wait::Arrival;
 use crate::chains::{MadeOf, Traced, Tracer};
 use crate::link::fate::Fates;
 use crate::observe::{PublicationSeen, Seen, Topic};
 use kept::Piece;
 use programs::{Had, Programs};
-use std::collections::btree_map::Entry;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use tacho_tables::in_order::in_order;
 use tacho_tables::row::Row;
@@ -66,8 +66,8 @@ impl Part {
     }
 }
 
-/// Everything that one instance consists of.
-type Parts = BTreeMap<Key, Part>;
+/// Everything that one instance consists of: each key once, some 30 at most, so that looking through all is fastest.
+type Parts = Vec<(Key, Part)>;
 
 /// Explains late instances and lost inputs of all chains.
 pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) -> Vec<Cause> {
@@ -95,6 +95,7 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
             programs: &programs,
             calls: &calls,
             ticks: &ticks,
+            near: RefCell::default(),
         };
         let instances = made_of.instances.clone();
         let parts_of = |instance: Row<Instance>| explainer.parts(&chains.hops[made_of.last_hop(instance)]);
@@ -110,12 +111,16 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
             usual_ns: None,
             count: 1,
         };
-        let late: Vec<(Row<Instance>, Parts)> =
+        let mut late: Vec<(Row<Instance>, Parts)> =
             late(&chains.instances, instances.clone(), made_of.path.deadline_ns, matter[chain])
                 .into_iter()
                 .map(|i| (i, parts_of(i)))
                 .collect();
-        let usual = usual(&late, far_apart(sample(instances)).map(parts_of));
+        late.iter_mut().for_each(|(_, parts)| parts.sort_unstable_by(|a, b| a.0.cmp(&b.0)));
+        let usual = match matter[chain] || made_of.path.deadline_ns.is_some() {
+            true => usual(&late, far_apart(sample(instances)).map(parts_of)),
+            false => usual(&late, far_apart(few(instances)).map(parts_of)),
+        };
         for (instance, parts) in &late {
             rows.extend(parts.iter().map(|(key, part)| Cause {
                 instance: Some(*instance),
@@ -152,8 +157,8 @@ fn that_matter(chains: &Traced) -> Vec<bool> {
 
 /// Median over instances of each part that a late one has; where an instance does not have it, it was 0 there.
 fn usual(late: &[(Row<Instance>, Parts)], instances: impl Iterator<Item = Parts>) -> BTreeMap<Key, i64> {
-    let wanted = late.iter().flat_map(|(_, parts)| parts.keys());
-    let mut values: BTreeMap<Key, Vec<i64>> = wanted.map(|key| (key.clone(), Vec::new())).collect();
+    let wanted = late.iter().flat_map(|(_, parts)| parts);
+    let mut values: BTreeMap<Key, Vec<i64>> = wanted.map(|(key, _)| (key.clone(), Vec::new())).collect();
     let mut count = 0;
     for parts in instances {
         for (key, part) in parts {
@@ -184,6 +189,7 @@ struct Explainer<'a> {
     programs: &'a Programs<'a>,
     calls: &'a HashMap<&'a str, u32>,
     ticks: &'a Ticks,
+    near: RefCell<Near>,
 }
 
 impl Explainer<'_> {
@@ -191,10 +197,9 @@ impl Explainer<'_> {
     fn parts(&self, last: &Hop) -> Parts {
         let output = Output { execution: last.execution, publication: self.output_of(last), time: last.output_ns };
         let mut parts = Parts::new();
-        let Ok(Some(Trail { hops, waits, .. })) = self.tracer.follow(&self.made_of.path, &self.made_of.ties, output)
-        else {
-            return parts;
-        };
+        let near = &mut self.near.borrow_mut();
+        let followed = self.tracer.follow(&self.made_of.path, &self.made_of.ties, output, near);
+        let Ok(Some(Trail { hops, waits, .. })) = followed else { return parts };
         for (hop, wait) in hops.iter().zip(&waits) {
             self.wait(wait, hop, &mut parts);
         }
@@ -390,10 +395,9 @@ fn add(parts: &mut Parts, key: Key, part: Part) {
     if part.ns == 0 {
         return;
     }
-    match parts.entry(key) {
-        Entry::Vacant(entry) => drop(entry.insert(part)),
-        Entry::Occupied(mut entry) => {
-            let known = entry.get_mut();
+    match parts.iter_mut().rfind(|(known, _)| *known == key) {
+        None => parts.push((key, part)),
+        Some((_, known)) => {
             known.ns += part.ns;
             if part.longest_ns > known.longest_ns {
                 (known.longest_ns, known.execution) = (part.longest_ns, part.execution);

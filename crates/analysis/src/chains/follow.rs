@@ -17,8 +17,26 @@ pub(crate) struct Output {
     pub time: i64,
 }
 
-/// One instance while it is followed back, last hop first.
+/// Where look-ups of the output before ended, at each node of a path: outputs are followed in order.
 #[derive(Default)]
+pub(crate) struct Near(Vec<NearNode>);
+
+#[derive(Clone, Copy, Default)]
+struct NearNode {
+    takes: usize,
+    spans: usize,
+}
+
+impl Near {
+    fn at(&mut self, position: usize) -> &mut NearNode {
+        if self.0.len() <= position {
+            self.0.resize(position + 1, NearNode::default());
+        }
+        &mut self.0[position]
+    }
+}
+
+/// One instance while it is followed back, last hop first.
 pub(crate) struct Trail {
     pub hops: Vec<Hop>,
     /// Of each hop but the first node's, last first.
@@ -49,19 +67,30 @@ pub(crate) struct PublishedOutside;
 
 impl Tracer<'_> {
     /// Follows an output back to the first node. `Ok(None)`: it does not descend from this path.
-    pub fn follow(&self, path: &Path, ties: &[Tie], output: Output) -> Result<Option<Trail>, PublishedOutside> {
+    pub fn follow(
+        &self,
+        path: &Path,
+        ties: &[Tie],
+        output: Output,
+        near: &mut Near,
+    ) -> Result<Option<Trail>, PublishedOutside> {
         let seen = self.seen;
-        let mut trail = Trail { origin: output.publication, ..Trail::default() };
+        let (nodes, origin) = (path.nodes.len(), output.publication);
+        let (hops, waits) = (Vec::with_capacity(nodes), Vec::with_capacity(nodes - 1));
+        let mut trail = Trail { hops, waits, origin, arrival: None };
         let (mut execution, mut time) = (output.execution, output.time);
         for position in (1..path.nodes.len()).rev() {
             let Some(running) = execution else { return Err(PublishedOutside) };
             let (node, topic) = (path.nodes[position], path.topics[position - 1]);
             let mut start = seen.executions[running].start_ns;
+            let near = near.at(position);
             let own = || self.usage.answered_or_taken_in(seen, trail.origin, running, node, topic, time);
             let input = match ties[position - 1].rule {
                 LinkRule::SameCallback => own(),
                 // A callback that polls may have taken it itself.
-                LinkRule::Latest => own().or_else(|| self.usage.latest_before(seen, node, topic, start)),
+                LinkRule::Latest => {
+                    own().or_else(|| self.usage.latest_before(seen, (node, topic), start, &mut near.takes))
+                }
                 LinkRule::HeaderStamp | LinkRule::LatestOnce | LinkRule::Match => {
                     trail.origin.and_then(|made| self.ties.input_of((node, topic, path.output_of(position)), made))
                 }
@@ -115,6 +144,7 @@ impl Tracer<'_> {
                     taken: input.time,
                     start: began,
                 },
+                &mut near.spans,
             );
             trail.arrival = trail.arrival.max(Some(split.evidence));
             trail.waits.push(Wait {

@@ -15,6 +15,8 @@ const WORST: usize = 10;
 const MOST_LATE: usize = 200;
 /// Instances that the usual time of each part is taken from at most, evenly spread over the run.
 const SAMPLE: usize = 512;
+/// The same of a chain of which only the worst are explained.
+const FEW: usize = 64;
 
 /// Rows of the late instances of a chain, worst first; of those that share an input the worst. Where nobody states a
 /// deadline, the worst, and `all_late` of those that take longer than usual.
@@ -44,9 +46,16 @@ pub(super) fn late(
 }
 
 /// A sample of them, evenly spread.
-pub(super) fn sample(of_chain: Range<u32>) -> impl Iterator<Item = Row<Instance>> {
+pub(super) fn sample(of_chain: Range<u32>) -> impl ExactSizeIterator<Item = Row<Instance>> {
     let step = of_chain.len().div_ceil(SAMPLE).max(1);
     of_chain.step_by(step).map(Row::new)
+}
+
+/// A few of that sample, evenly spread.
+pub(super) fn few(of_chain: Range<u32>) -> impl Iterator<Item = Row<Instance>> {
+    let sample = sample(of_chain);
+    let step = sample.len().div_ceil(FEW).max(1);
+    sample.step_by(step)
 }
 
 /// All of these of one chain that nobody named, and which so has no deadline, in order, with its best, median and

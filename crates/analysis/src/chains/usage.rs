@@ -1,5 +1,6 @@
 //! What each execution took and published, and what each node took on each topic.
 
+use crate::near::partition_near;
 use crate::observe::{PublicationSeen, TakeSeen, Topic, INTERNAL};
 use crate::stages::Ways;
 use std::collections::HashMap;
@@ -120,10 +121,16 @@ impl Usage {
         answered.or_else(|| self.taken_in(seen, execution, node, topic, until))
     }
 
-    /// The last message that a node took on a topic, no later than `until`.
-    pub fn latest_before(&self, seen: &Ways, node: Row<Node>, topic: Row<Topic>, until: i64) -> Option<Row<TakeSeen>> {
+    /// The last message that a node took on a topic, no later than `until`. `near`: where the look-up before ended.
+    pub fn latest_before(
+        &self,
+        seen: &Ways,
+        (node, topic): (Row<Node>, Row<Topic>),
+        until: i64,
+        near: &mut usize,
+    ) -> Option<Row<TakeSeen>> {
         let takes = self.takes(node, topic);
-        let before = takes.partition_point(|t| seen.takes[*t].time <= until);
+        let before = partition_near(takes, near, |t| seen.takes[*t].time <= until);
         before.checked_sub(1).map(|last| takes[last])
     }
 }

@@ -64,15 +64,16 @@ pub(crate) struct Passage {
     pub start: i64,
 }
 
-/// Divides the time from the publish call to the start of the callback.
-pub(crate) fn split(seen: &Seen, busy: &Busy, passage: &Passage) -> Split {
+/// Divides the time from the publish call to the start of the callback. `near`: where the look-up before ended in what its
+/// thread ran.
+pub(crate) fn split(seen: &Seen, busy: &Busy, passage: &Passage, near: &mut usize) -> Split {
     let Passage { stream, callback, published, arrival, records_arrivals, taken, start } = *passage;
     let known = match arrival {
         Some(arrival) => Some((arrival, Arrival::Recorded)),
         None if records_arrivals => Some((taken, Arrival::AtTake)),
         None => stream.and_then(|s| woken(seen, s, published, start)).map(|wake| (wake, Arrival::Wake)),
     };
-    let queueing = |from| stream.map_or(0, |s| busy.between(seen, s, callback, from, start));
+    let mut queueing = |from| stream.map_or(0, |s| busy.between(seen, (s, callback), (from, start), near));
     if let Some((arrival, evidence)) = known {
         let arrival = arrival.clamp(published, start);
         let queueing = queueing(arrival);

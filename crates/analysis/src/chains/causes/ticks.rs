@@ -99,13 +99,20 @@ fn phase(starts: &[i64], instant: i64, period: i64) -> Option<i64> {
     }
     // The next period's behind this one's, since they lie on a circle.
     let at = |place: usize| phases[place % count] + (place / count) as i64 * period;
-    let within = |from: usize| (from..from + count).take_while(|to| at(*to) - at(from) <= period / ON_TIME).count();
-    let densest = (0..count).max_by_key(|from| (within(*from), std::cmp::Reverse(*from)))?;
-    if within(densest) * 2 < count {
+    let (mut densest, mut most, mut to) = (0, 0, 0);
+    for from in 0..count {
+        while to < from + count && at(to) - at(from) <= period / ON_TIME {
+            to += 1;
+        }
+        if to - from > most {
+            (densest, most) = (from, to - from);
+        }
+    }
+    if most * 2 < count {
         return None;
     }
     // From the middle of them down: a late one that lies near the next due time is apart from them.
-    let mut first = densest + within(densest) / 2 + count;
+    let mut first = densest + most / 2 + count;
     let least = first - count;
     while first > least && at(first) - at(first - 1) <= period / APART {
         first -= 1;

@@ -33,20 +33,22 @@ impl Ties<'_> {
         let mut others = self.usage.inputs(node);
         others.retain(|other| *other != input && !seen.legs.is_leg(*other));
         let mut since = i64::MIN;
+        let (mut near, mut near_others) = (0, vec![0; others.len()]);
         let (mut counted, mut with_new, mut with_any, mut with_this_alone, mut idle, mut idle_of_all) =
             (0, 0, 0, 0, 0, 0);
         for row in far_apart(executions.iter()) {
             let execution = &seen.executions[*row];
             let (start, end) = (execution.start_ns, execution.end_ns.unwrap_or(execution.start_ns));
-            let is_new = |topic: Row<Topic>| {
+            let is_new = |topic: Row<Topic>, near: &mut usize| {
                 let take = self
                     .usage
                     .taken_in(seen, *row, node, topic, end)
-                    .or_else(|| self.usage.latest_before(seen, node, topic, start));
+                    .or_else(|| self.usage.latest_before(seen, (node, topic), start, near));
                 take.is_some_and(|take| seen.takes[take].time > since)
             };
             let (published, known) = (publishing.contains(row), !seen.lacks(since.max(start.saturating_sub(1)), end));
-            let (new, of_others) = (is_new(input), others.iter().any(|other| is_new(*other)));
+            let new = is_new(input, &mut near);
+            let of_others = others.iter().zip(&mut near_others).any(|(other, near)| is_new(*other, near));
             if published {
                 since = start;
             }
@@ -79,11 +81,12 @@ impl Ties<'_> {
         input: Row<Topic>,
         outputs: &[Output],
     ) -> HashMap<Row<PublicationSeen>, Row<TakeSeen>> {
-        let (mut used, mut found) = (None, HashMap::new());
+        let (mut used, mut found, mut near) = (None, HashMap::new(), 0);
         for output in far_apart(outputs.iter()) {
             let start = self.seen.executions[output.execution].start_ns;
             let own = self.usage.taken_in(self.seen, output.execution, node, input, output.time);
-            let Some(take) = own.or_else(|| self.usage.latest_before(self.seen, node, input, start)) else { continue };
+            let latest = || self.usage.latest_before(self.seen, (node, input), start, &mut near);
+            let Some(take) = own.or_else(latest) else { continue };
             if used.is_none_or(|(before, by)| take > before || (take, output.execution) == (before, by)) {
                 found.insert(output.publication, take);
                 used = Some((take, output.execution));
