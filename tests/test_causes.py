@@ -121,17 +121,21 @@ def test_waiting_for_a_wake_up_and_overwritten_while_asleep(tacho, told):
 @pytest.mark.skipif(os.geteuid() != 0, reason="scheduler events need root")
 def test_preempted_by_a_burner_for_as_long_as_the_callback_had_no_cpu(tacho, ros_python):
     printed, _ = record(tacho, ros_python, "--scheduler", "on", cpu=[min(os.sched_getaffinity(0))])
-    without_cpu = preempted = by_burner = around = 0
+    known = []
     for number, _, parts in instances(tacho, ["/driver", "/points", "/planner"], printed["sent"]):
-        begun, ended, kept_off = printed["planned"][number]
+        begun, ended, without_cpu = printed["planned"][number]
         if number % 4 == 0:
-            without_cpu += kept_off
             of = {by: ns for (position, kind, by), ns in parts.items() if (position, kind) == (1, "preemption")}
-            preempted += sum(of.values())
-            by_burner += of.get("burner", 0)
+            preempted = sum(of.values())
             # The callback is longer than the time between its clocks, and may be preempted in that time, too.
             blocked = sum(parts.get((1, kind, "/planner /points"), 0) for kind in ("blocked", "off_cpu"))
-            around += parts[(1, "computation", "/planner /points")] + blocked + sum(of.values()) - (ended - begun)
-    assert without_cpu > 0 and 0.9 * without_cpu <= preempted <= 1.1 * without_cpu + around
+            around = parts[(1, "computation", "/planner /points")] + blocked + preempted - (ended - begun)
+            known.append((without_cpu, preempted, around, of.get("burner", 0)))
+    # A kernel that omits switches may omit two in a row, and then nothing shows that the thread was back in between.
+    notes = {note["name"] for note in tacho.json("explain", "run")["notes"]}
+    whole = [row for row in known if row[1] <= 1.1 * row[0] + row[2]]
+    assert len(known) - len(whole) <= (len(known) // 3 if "kernel-switches-missing" in notes else 0), known
+    without_cpu, preempted, around, by_burner = map(sum, zip(*whole))
+    assert without_cpu > 0 and 0.9 * without_cpu <= preempted <= 1.1 * without_cpu + around, known
     # Other programs of this machine come in between, too.
     assert by_burner > 0
