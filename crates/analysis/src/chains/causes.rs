@@ -286,8 +286,8 @@ impl Explainer<'_> {
         had
     }
 
-    /// Adds who had the CPU that a thread needed, outside of what held it anyway, for so long at most: at a place on the
-    /// path, before an execution. Gives how long that was.
+    /// Adds who had the CPU that a thread needed, at a place on the path, before an execution, outside of what held it
+    /// anyway, and for so long at most. Gives how long that was.
     fn without_cpu(
         &self,
         (at, execution): (u32, Option<Row<Execution>>),

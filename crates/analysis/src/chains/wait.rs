@@ -64,8 +64,8 @@ pub(crate) struct Passage {
     pub start: i64,
 }
 
-/// Divides the time from the publish call to the start of the callback. `near`: where the look-up before ended in what its
-/// thread ran.
+/// Divides the time from the publish call to the start of the callback. `near`: where the look-up before ended in what
+/// its thread ran.
 pub(crate) fn split(seen: &Seen, busy: &Busy, passage: &Passage, near: &mut usize) -> Split {
     let Passage { stream, callback, published, arrival, records_arrivals, taken, start } = *passage;
     let known = match arrival {

@@ -175,7 +175,7 @@ impl Explainer<'_> {
         pieces.until(until, position, CauseKind::NoNewer, Who::Topic(topic), None);
     }
 
-    /// How long the execution of a stretch had no CPU, or waited, to its end: inside it, and before it if it began late.
+    /// How long the execution of a stretch had no CPU, or waited, until its end: inside it, and before if it was late.
     fn lacked_by(&self, piece: &Piece) -> i64 {
         let start_ns = |execution: Row<Execution>| self.tracer.seen.executions[execution].start_ns;
         match (piece.kind, piece.execution) {
