@@ -106,7 +106,9 @@ def explained(recorded, system: System, folder: Path, domain: int, limit_s: floa
         for before in system.burners:
             words = before.split()
             program = PULSE if words[-1:] == ["pulse"] else BURNER
-            burners.append(subprocess.Popen([*[word for word in words if word != "pulse"], *program]))
+            # A session of its own: the kernel shares the CPUs among sessions first (sched_autogroup).
+            command = [*[word for word in words if word != "pulse"], *program]
+            burners.append(subprocess.Popen(command, start_new_session=True))
         with recorded(system, folder, run) as (arguments, variables):
             bounded([TACHO, *arguments], folder, environment | variables, until)
     finally:

@@ -104,6 +104,9 @@ class Stage {
  public:
   void add(const std::string &entity, const Words &words);
 
+  // Once all are made: the master answers only after some ms. Each begins so long after the one before.
+  void start_timers();
+
 #define METHODS(name)                                                      \
   void name(const Image::ConstPtr &message) { run(#name, message.get()); } \
   void name(const ros::TimerEvent &) { run(#name, nullptr); }
@@ -120,8 +123,8 @@ class Stage {
   std::map<std::string, int> calls_;
   std::map<std::string, ros::Publisher> publishers_;
   std::vector<ros::Subscriber> subscribers_;
-  std::vector<ros::Timer> timers_;
-  std::mutex mutex_;  // of what is below
+  std::vector<std::pair<double, ros::Timer>> timers_;  // after so many ms
+  std::mutex mutex_;                                   // of what is below
   std::map<std::string, ros::Time> kept_;
 };
 
@@ -135,11 +138,18 @@ void Stage::add(const std::string &entity, const Words &words) {
   calls_[name] = 0;
   if (!publishes.empty()) publishers_[publishes] = node_.advertise<Image>(publishes, 10);
   if (entity == "timer") {
-    sleep_ms(number(words, "phase_ms", 0));
-    timers_.push_back(node_.createTimer(ros::Duration(number(words, "period_ms", 0) / 1e3), due.at(name), this));
+    const ros::Duration period(number(words, "period_ms", 0) / 1e3);
+    timers_.emplace_back(number(words, "phase_ms", 0), node_.createTimer(period, due.at(name), this, false, false));
   } else {
     const auto depth = static_cast<uint32_t>(number(words, "depth", 10));
     subscribers_.push_back(node_.subscribe(text(words, "topic"), depth, taken.at(name), this));
+  }
+}
+
+void Stage::start_timers() {
+  for (auto &[after_ms, timer] : timers_) {
+    sleep_ms(after_ms);
+    timer.start();
   }
 }
 
@@ -195,6 +205,7 @@ int main(int count, char **arguments) {
   ros::init(count, arguments, text(of_node, "name"));
   Stage stage;
   for (const auto &[what, words] : entities) stage.add(what, words);
+  stage.start_timers();
   const auto threads = static_cast<uint32_t>(number(of_node, "threads", 1));
   const double polls_ms = number(of_node, "polls_ms", 0);
   while (polls_ms > 0 && ros::ok()) {

@@ -92,7 +92,8 @@ impl Tracer<'_> {
                     own().or_else(|| self.usage.latest_before(seen, (node, topic), start, &mut near.takes))
                 }
                 LinkRule::HeaderStamp | LinkRule::LatestOnce | LinkRule::Match => {
-                    trail.origin.and_then(|made| self.ties.input_of((node, topic, path.output_of(position)), made))
+                    let pair = (node, topic, path.output_of(position));
+                    trail.origin.and_then(|made| self.ties.input_of(pair, made, &mut near.takes))
                 }
                 LinkRule::Unrelated => None,
             };

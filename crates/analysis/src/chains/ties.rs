@@ -6,12 +6,14 @@
 mod decide;
 mod filters;
 mod freed;
+mod input_of;
 mod keeping;
 mod stamps;
 
 use crate::chains::usage::Usage;
 use crate::observe::{PublicationSeen, TakeSeen, Topic};
 use crate::stages::Ways;
+use input_of::InputOf;
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 use tacho_tables::row::Row;
@@ -69,7 +71,7 @@ pub(crate) struct Ties<'a> {
     stated: &'a Links,
     known: HashMap<Pair, Tie>,
     /// For each pair whose rule finds the input of each output over the whole run: takes by publication.
-    inputs: HashMap<Pair, HashMap<Row<PublicationSeen>, Row<TakeSeen>>>,
+    inputs: HashMap<Pair, InputOf>,
     filters: HashMap<(Row<Node>, Row<Topic>), Option<Vec<Row<Topic>>>>,
     /// By node and input, what it publishes in the callbacks of this input.
     own_outputs: HashMap<(Row<Node>, Row<Topic>), Vec<Row<Topic>>>,
@@ -140,9 +142,9 @@ impl<'a> Ties<'a> {
         by.iter().all(|callback| self.seen.callbacks[*callback].kind == CallbackKind::Subscription)
     }
 
-    /// The input of a publication, by a rule that finds it over the whole run.
-    pub fn input_of(&self, pair: Pair, publication: Row<PublicationSeen>) -> Option<Row<TakeSeen>> {
-        self.inputs.get(&pair)?.get(&publication).copied()
+    /// The input of a publication, by a rule that finds it over the whole run. `near`: where the look-up before ended.
+    pub fn input_of(&self, pair: Pair, publication: Row<PublicationSeen>, near: &mut usize) -> Option<Row<TakeSeen>> {
+        self.inputs.get(&pair)?.find(publication, near)
     }
 
     /// Ties of these pairs, which were asked for, as rows.

@@ -1,8 +1,9 @@
 //! Sets that message filters make of their inputs.
 
+use super::input_of::InputOf;
 use super::{Output, Ties, FILTER_EXPLAINS};
 use crate::observe::{PublicationSeen, TakeSeen, Topic};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use tacho_tables::row::Row;
 use tacho_tables::rows::far_apart;
 use tacho_tables::Node;
@@ -33,21 +34,18 @@ impl Ties<'_> {
     /// output that carries the stamp of some input: the message whose stamp is nearest to it, because the message that
     /// completes a set need not belong to it (ApproximateTime). Otherwise the message that the callback itself took, or
     /// the one whose publish time is nearest to that of the message which completed the set.
-    pub(super) fn pair_up(
-        &self,
-        node: Row<Node>,
-        input: Row<Topic>,
-        topic: Row<Topic>,
-    ) -> HashMap<Row<PublicationSeen>, Row<TakeSeen>> {
+    pub(super) fn pair_up(&self, node: Row<Node>, input: Row<Topic>, topic: Row<Topic>) -> InputOf {
         let seen = self.seen;
         let published = |take: Row<TakeSeen>| seen.takes[take].publication.map(|p| seen.publications[p].time);
         let inputs = self.usage.inputs(node);
         let takes = self.usage.takes(node, input);
         let outputs = self.outputs(node, Some(topic));
-        let handed_on: HashSet<Row<PublicationSeen>> =
-            inputs.iter().flat_map(|input| self.by_stamp(node, *input, &outputs).into_keys()).collect();
+        let mut handed_on: HashSet<Row<PublicationSeen>> = HashSet::new();
+        for input in &inputs {
+            handed_on.extend(self.by_stamp(node, *input, &outputs).iter().map(|(publication, _)| publication));
+        }
         let stamp_of = |take: Row<TakeSeen>| Some(seen.takes[take].header_stamp).filter(|stamp| *stamp != 0);
-        let (mut next, mut found) = (0, HashMap::new());
+        let (mut next, mut found) = (0, Vec::new());
         for output in far_apart(outputs.into_iter()) {
             let own = self.usage.taken_in(seen, output.execution, node, input, output.time);
             let until = takes.partition_point(|t| seen.takes[*t].time <= output.time);
@@ -67,10 +65,10 @@ impl Ties<'_> {
                 }
             };
             if let Some(chosen) = chosen {
-                found.insert(output.publication, takes[chosen]);
+                found.push((output.publication, takes[chosen]));
                 next = chosen + 1;
             }
         }
-        found
+        found.into_iter().collect()
     }
 }

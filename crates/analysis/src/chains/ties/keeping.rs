@@ -1,9 +1,10 @@
 //! What a node keeps for later: the latest input, and whether it empties what it keeps.
 
 use super::decide::NEARLY_ALL;
+use super::input_of::InputOf;
 use super::{Output, Ties, NEW, NEW_EACH_TIME, NEW_OF_ANY, TIMES};
-use crate::observe::{PublicationSeen, TakeSeen, Topic};
-use std::collections::{HashMap, HashSet};
+use crate::observe::Topic;
+use std::collections::HashSet;
 use tacho_tables::row::Row;
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::rows::{far_apart, Rows};
@@ -75,24 +76,20 @@ impl Ties<'_> {
 
     /// The latest input that was there for each output, unless an earlier output was made of it. Publish calls of one
     /// callback are made of the same.
-    pub(super) fn each_once(
-        &self,
-        node: Row<Node>,
-        input: Row<Topic>,
-        outputs: &[Output],
-    ) -> HashMap<Row<PublicationSeen>, Row<TakeSeen>> {
-        let (mut used, mut found, mut near) = (None, HashMap::new(), 0);
-        for output in far_apart(outputs.iter()) {
+    pub(super) fn each_once(&self, node: Row<Node>, input: Row<Topic>, outputs: &[Output]) -> InputOf {
+        let (mut used, mut near) = (None, 0);
+        let made_of = |output: &Output| {
             let start = self.seen.executions[output.execution].start_ns;
             let own = self.usage.taken_in(self.seen, output.execution, node, input, output.time);
             let latest = || self.usage.latest_before(self.seen, (node, input), start, &mut near);
-            let Some(take) = own.or_else(latest) else { continue };
-            if used.is_none_or(|(before, by)| take > before || (take, output.execution) == (before, by)) {
-                found.insert(output.publication, take);
+            let take = own.or_else(latest)?;
+            let is_new = used.is_none_or(|(before, by)| take > before || (take, output.execution) == (before, by));
+            is_new.then(|| {
                 used = Some((take, output.execution));
-            }
-        }
-        found
+                (output.publication, take)
+            })
+        };
+        far_apart(outputs.iter()).filter_map(made_of).collect()
     }
 
     /// Whether messages are taken by a callback that something else began: a timer that looks at its queues.

@@ -1,10 +1,12 @@
 //! Outputs that carry the stamp of an input in their header.
 
+use super::input_of::InputOf;
 use super::{Output, Ties};
-use crate::observe::{PublicationSeen, TakeSeen, Topic};
-use std::collections::{HashMap, HashSet};
+use crate::near::partition_near;
+use crate::observe::{TakeSeen, Topic};
+use std::collections::HashSet;
 use tacho_tables::row::Row;
-use tacho_tables::rows::far_apart;
+use tacho_tables::rows::{far_apart, Rows};
 use tacho_tables::Node;
 
 /// Part of the outputs that must have an input of the same stamp: the first may be made of inputs from before the
@@ -15,24 +17,19 @@ const STAMPS: usize = 3;
 
 impl Ties<'_> {
     /// The latest input before each output that carries the output's stamp.
-    pub(super) fn by_stamp(
-        &self,
-        node: Row<Node>,
-        input: Row<Topic>,
-        outputs: &[Output],
-    ) -> HashMap<Row<PublicationSeen>, Row<TakeSeen>> {
+    pub(super) fn by_stamp(&self, node: Row<Node>, input: Row<Topic>, outputs: &[Output]) -> InputOf {
         let seen = self.seen;
-        let mut takes: HashMap<i64, Vec<Row<TakeSeen>>> = HashMap::new();
-        for take in far_apart(self.usage.takes(node, input).iter()) {
-            let stamp = seen.takes[*take].header_stamp;
-            if stamp != 0 {
-                takes.entry(stamp).or_default().push(*take);
-            }
-        }
+        let stamped =
+            far_apart(self.usage.takes(node, input).iter()).map(|take| (seen.takes[*take].header_stamp, *take));
+        let takes: Rows<(i64, Row<TakeSeen>)> = stamped.filter(|(stamp, _)| *stamp != 0).collect();
+        let takes = takes.sorted_by(Ord::cmp);
+        let mut near = 0;
         let latest = |output: &Output| {
             let stamp = seen.publications[output.publication].header_stamp;
-            let take = takes.get(&stamp)?.iter().rfind(|take| seen.takes[**take].time <= output.time)?;
-            Some((output.publication, *take))
+            let to = partition_near(&takes, &mut near, |take| take.0 <= stamp);
+            let same = takes[..to].iter().rev().take_while(|take| take.0 == stamp);
+            let take = same.map(|(_, take)| *take).find(|take| seen.takes[*take].time <= output.time)?;
+            Some((output.publication, take))
         };
         far_apart(outputs.iter()).filter_map(latest).collect()
     }
@@ -44,12 +41,13 @@ impl Ties<'_> {
         let first = self.usage.takes(node, input).first().map_or(i64::MAX, |t| seen.takes[*t].time);
         let since = &outputs[outputs.partition_point(|o| o.time < first)..];
         let found = self.by_stamp(node, input, since);
-        let stamps: HashSet<i64> = found.values().map(|take| seen.takes[*take].header_stamp).collect();
+        let stamps: HashSet<i64> = found.iter().map(|(_, take)| seen.takes[take].header_stamp).collect();
         if stamps.len() < STAMPS || (found.len() as f64) < STAMPED * since.len() as f64 {
             return false;
         }
         let own = |o: &Output| self.usage.taken_in(seen, o.execution, node, input, o.time);
-        !far_apart(since.iter()).all(|o| own(o).is_some() && own(o) == found.get(&o.publication).copied())
+        let mut near = 0;
+        !far_apart(since.iter()).all(|o| own(o).is_some() && own(o) == found.find(o.publication, &mut near))
     }
 
     /// Whether outputs carry the stamp of another input, and not of this one.
