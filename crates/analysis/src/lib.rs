@@ -116,19 +116,25 @@ impl Analysis {
         self.finish_with(workload, &Links::default())
     }
 
-    /// The same, with what a links file states.
+    /// The same without chains, executors and causes, for those who ask what became of messages alone.
+    pub fn finish_messages(self) -> Tables {
+        Chains::none(ways(self.collector, None)).into_tables(self.clocks)
+    }
+
+    /// The same as [`Analysis::finish`], with what a links file states.
     pub fn finish_with(self, workload: Option<&Workload>, stated: &Links) -> Tables {
         self.finish_started(workload, stated).0
     }
 
     /// The same, and when the system had started ([`Options::started_ns`]).
     pub(crate) fn finish_started(self, workload: Option<&Workload>, stated: &Links) -> (Tables, Option<i64>) {
-        let observed = Observed::of(self.collector);
-        let related = Related::of(observed);
-        let linked = Linked::of(related, workload);
-        let ways = Ways::of(linked);
+        let ways = ways(self.collector, workload);
         let started_ns = ways.options.started_ns;
         let paths = Paths::of(ways, workload, stated);
         (Chains::of(paths, workload, stated).into_tables(self.clocks), started_ns)
     }
+}
+
+fn ways(collector: Collector, workload: Option<&Workload>) -> Ways {
+    Ways::of(Linked::of(Related::of(Observed::of(collector)), workload))
 }

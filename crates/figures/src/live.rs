@@ -6,7 +6,7 @@
 pub mod watch;
 
 use crate::figures::Repeat;
-use crate::summarise::summarise;
+use crate::summarise::of_what_is_shown;
 use std::collections::{HashMap, HashSet, VecDeque};
 use tacho_analysis::{Analysis, Options};
 use tacho_events::follow::Follower;
@@ -149,15 +149,20 @@ impl LiveWindow {
         }
     }
 
-    /// The figures of the window.
+    /// The figures of the topics, callbacks and chains of the window.
     pub fn summary(&self) -> Summary {
         let Some((from, to)) = self.window_ns() else { return Summary::default() };
-        let (tables, options) = self.tables(from, to);
-        summarise(&[Repeat { tables: &tables, options, info: None }], None)
+        let (analysis, options) = self.analysis(from, to);
+        let tables = analysis.finish(None);
+        of_what_is_shown(&[Repeat { tables: &tables, options, info: None }])
     }
 
-    /// The tables from one instant to another, which lie in the window.
-    pub(crate) fn tables(&self, from: i64, to: i64) -> (Tables, Options) {
+    /// What became of messages from one instant to another, which lie in the window.
+    pub(crate) fn messages(&self, from: i64, to: i64) -> Tables {
+        self.analysis(from, to).0.finish_messages()
+    }
+
+    fn analysis(&self, from: i64, to: i64) -> (Analysis, Options) {
         let clock = self.follower.processes().first().map(|process| process.header.start);
         let options = Options {
             measured_from_ns: Some(from),
@@ -179,7 +184,7 @@ impl LiveWindow {
             analysis.push(event, texts);
         }
         lasting.for_each(|event| analysis.push(event, texts));
-        (analysis.finish(None), options)
+        (analysis, options)
     }
 }
 

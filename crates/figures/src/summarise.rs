@@ -42,6 +42,14 @@ pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary
     })
 }
 
+/// Topics, callbacks and chains alone, as a run that goes on is shown again and again.
+pub(crate) fn of_what_is_shown(repeats: &[Repeat<'_>]) -> Summary {
+    let mut notes = notes(repeats);
+    let (mut callbacks, mut chains) = (figures::callbacks(repeats), figures::chains(repeats));
+    figures::emulated::withhold(&mut callbacks, &mut chains, repeats);
+    Summary { topics: figures::topics(repeats, &mut notes), callbacks, chains, notes, ..Summary::default() }
+}
+
 /// What a thread computed; its panic is this one's.
 fn done<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

@@ -38,6 +38,11 @@ impl Chains {
         Chains { ways, traced, causes, executors }
     }
 
+    /// Follows none.
+    pub fn none(ways: Ways) -> Chains {
+        Chains { ways, traced: Traced::default(), causes: Vec::new(), executors: Vec::new() }
+    }
+
     /// The tables of the run. `clocks`: of its hosts.
     pub fn into_tables(self, clocks: Vec<HostClock>) -> Tables {
         let Chains { ways, traced, causes, executors } = self;
