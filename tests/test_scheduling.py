@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -23,9 +24,13 @@ def children(pid):
 
 
 def threads(pid, name):
-    """Ids of a process's threads of that name."""
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return [int(task.name) for task in tasks if (task / "comm").read_text().strip() == name]
+    """Ids of a process's threads of that name. One may end while they are looked at."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(ProcessLookupError, FileNotFoundError):
+            if (task / "comm").read_text().strip() == name:
+                found.append(int(task.name))
+    return found
 
 
 def node_thread(tacho, name):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,44 @@ def attach(tacho, *pids, run, options=()):
     first = process.stderr.readline()
     assert "attached to" in first, first + process.stderr.read()
     return process
+
+
+@pytest.fixture
+def uprobes(tmp_path):
+    """The kernel's list of uprobes, of all pid namespaces."""
+    folder = tmp_path / "tracing"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tracefs", "tracefs", folder]).returncode != 0:
+        pytest.skip("this machine does not let root mount tracefs")
+    yield folder / "uprobe_events"
+    subprocess.run(["umount", folder], check=True)
+
+
+def command(file, line):
+    """Appends a line in one write, as tracefs requires."""
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_APPEND), "wb", buffering=0) as opened:
+        opened.write(f"{line}\n".encode())
+
+
+def test_probes_of_a_dead_tacho_go_and_those_of_another_pid_namespace_stay(tacho, uprobes):
+    namespace = re.sub(r"\D", "", os.readlink("/proc/self/ns/pid"))
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    ours, others = (f"tacho_{dead.pid}_{of}/left" for of in (namespace, 1))
+    for name in (ours, others):
+        command(uprobes, f"p:{name} /bin/true:0x1000")
+    try:
+        with subprocess.Popen(
+            [STAND_INS / "rclcpp_order_kilted", "wait"], stdin=subprocess.PIPE, text=True
+        ) as stand_in:
+            recording = attach(tacho, stand_in.pid, run="run")
+            defined = uprobes.read_text()
+            stand_in.communicate("go\n")
+            succeeded(recording)
+    finally:
+        command(uprobes, f"-:{others}")
+    assert ours not in defined and others in defined and f"tacho_{recording.pid}_{namespace}/" in defined
+    assert f"tacho_{recording.pid}_" not in uprobes.read_text()
 
 
 @pytest.mark.parametrize("release", ["humble", "iron", "jazzy", "kilted"])

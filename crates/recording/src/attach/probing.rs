@@ -129,14 +129,15 @@ impl Attach {
         Ok(attach)
     }
 
-    /// Removes definitions of a tacho that was killed: they cost nothing, but would stay for ever.
+    /// Removes definitions of a tacho that was killed: they cost nothing, but would stay for ever. All pid namespaces
+    /// share tracefs, and of another one's processes nobody here knows whether they live.
     fn remove_leftovers(&self) {
         let defined = self.tracefs.read("uprobe_events").unwrap_or_default();
         for line in defined.lines() {
             let name = line.split_whitespace().next().and_then(|word| word.split_once(':')).map(|(_, name)| name);
-            let owner = name.and_then(|name| name.strip_prefix("tacho_")?.split('/').next()?.parse::<u32>().ok());
-            if let (Some(name), Some(owner)) = (name, owner) {
-                if !Path::new(&format!("/proc/{owner}")).exists() {
+            let owner = name.and_then(|name| name.strip_prefix("tacho_")?.split('/').next()?.split_once('_'));
+            if let (Some(name), Some((owner, namespace))) = (name, owner) {
+                if namespace == pid_namespace() && !Path::new(&format!("/proc/{owner}")).exists() {
                     // A definition that is still in use stays.
                     let _still_used = self.tracefs.append("uprobe_events", &format!("-:{name}"));
                 }
@@ -151,7 +152,8 @@ impl Attach {
                 let Some(offset) = library.functions.get(&format!("ros_trace_{variant}{}", function.name)) else {
                     continue;
                 };
-                let name = format!("tacho_{}/l{index}_{variant}{}", std::process::id(), function.name);
+                let owner = format!("{}_{}", std::process::id(), pid_namespace());
+                let name = format!("tacho_{owner}/l{index}_{variant}{}", function.name);
                 let line = format!("p:{name} {path}:{offset:#x}{}", probes::fetch(function.arguments));
                 let refused = |error: io::Error| {
                     Error::NotPermitted(format!("uprobe_events: {line}: {error}; run tacho as root"))
@@ -194,7 +196,12 @@ impl Attach {
         self.write(i64::MAX)?;
         self.rings.clear();
         for name in std::mem::take(&mut self.defined) {
-            self.tracefs.append("uprobe_events", &format!("-:{name}"))?;
+            match self.tracefs.append("uprobe_events", &format!("-:{name}")) {
+                // Whoever removed it did so when it was no longer in use.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(io::Error::other(format!("removing the uprobe {name}: {error}"))),
+                Ok(()) => {}
+            }
         }
         let mut attached = Vec::new();
         for (pid, mut process) in std::mem::take(&mut self.processes) {
@@ -279,6 +286,17 @@ impl Drop for Attach {
                 eprintln!("tacho: removing the uprobe {name}: {error}");
             }
         }
+    }
+}
+
+/// Number of this pid namespace; 0 if it is not known.
+fn pid_namespace() -> String {
+    let link = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let number: String = link.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
+    if number.is_empty() {
+        "0".into()
+    } else {
+        number
     }
 }
 
