@@ -1,5 +1,6 @@
 """Compares a run with its program's own output."""
 
+import csv
 import re
 from collections import defaultdict
 
@@ -13,6 +14,12 @@ def error_ns(run) -> int:
         re.search(r"wrong by up to ([\d.]+) us", n["text"]).group(1) for n in notes if n["name"] == "clock-error"
     ]
     return 20_000 + sum(round(float(us) * 1e3) for us in stated_us)
+
+
+def last_lines(run, node) -> dict[int, int]:
+    """When each callback of a node was at its last line, by when it was at its first (`in_node_clock`)."""
+    with open(run / "clock" / f"{node}.csv", newline="") as file:
+        return {int(row["start_ns"]): int(row["end_ns"]) for row in csv.DictReader(file)}
 
 
 class Recording:

@@ -9,7 +9,7 @@ import statistics
 
 import pyarrow.parquet as parquet
 import pytest
-from recording import error_ns
+from recording import error_ns, last_lines
 from waiting import finished, wait_for, wait_for_window
 
 RATE_HZ = 100
@@ -48,8 +48,7 @@ run: {{duration: 3 s, in_node_clock: true}}
     summary = tacho.json("bench", "w.yaml", "-o", "run")
     run = tacho.directory / "run"
     inside = messages_by_clock(run, "listener")
-    with open(run / "clock/listener.csv", newline="") as file:
-        last_lines = {int(r["start_ns"]): int(r["end_ns"]) for r in csv.DictReader(file)}
+    ends = last_lines(run, "listener")
     ours = {m["sequence"]: m for m in rows(run, "messages") if m["callback_ns"] is not None}
     assert len(ours) > RATE_HZ
     error, latencies = error_ns(run), []
@@ -58,7 +57,7 @@ run: {{duration: 3 s, in_node_clock: true}}
         latencies.append((message["callback_ns"] - message["publish_ns"], received - stamp))
         # Both are read just before our events. In between, other programs may get the CPU.
         assert stamp - error <= message["publish_ns"] <= received + error
-        assert received - error <= message["callback_ns"] <= last_lines[received] + error
+        assert received - error <= message["callback_ns"] <= ends[received] + error
     ours_ns, theirs_ns = map(statistics.median, zip(*latencies))
     assert ours_ns == pytest.approx(theirs_ns, rel=0.25)
     point = summary["points"][0]

@@ -15,7 +15,7 @@ import pytest
 import short_history
 from domains import free_domain
 from places import ROOT
-from recording import error_ns
+from recording import error_ns, last_lines
 from waiting import LIMIT_S, finished, wait_for, wait_for_window
 
 EXECUTORS = ["single-threaded", "multi-threaded", "events"]
@@ -276,8 +276,7 @@ run: {{duration: 3 s, in_node_clock: true}}
     run = tacho.directory / "run"
     with open(run / "clock/listener.messages.csv", newline="") as file:
         inside = {int(r["sequence"]): (int(r["stamp_ns"]), int(r["received_ns"])) for r in csv.DictReader(file)}
-    with open(run / "clock/listener.csv", newline="") as file:
-        last_lines = {int(r["start_ns"]): int(r["end_ns"]) for r in csv.DictReader(file)}
+    ends = last_lines(run, "listener")
     messages = [
         m for m in parquet.read_table(run / "tables/messages.parquet").to_pylist() if m["callback_ns"] is not None
     ]
@@ -290,7 +289,7 @@ run: {{duration: 3 s, in_node_clock: true}}
         latencies.append((m["callback_ns"] - m["publish_ns"], received - stamp))
         # Both are read just before our events. In between, other programs may get the CPU.
         assert stamp - error <= m["publish_ns"] <= received + error
-        assert received - error <= m["callback_ns"] <= last_lines[received] + error
+        assert received - error <= m["callback_ns"] <= ends[received] + error
     ours_ns, theirs_ns = map(statistics.median, zip(*latencies))
     assert ours_ns == pytest.approx(theirs_ns, rel=0.25)
     assert summary["points"][0]["received"] == len(messages)

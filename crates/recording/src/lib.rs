@@ -15,6 +15,7 @@ mod environments;
 pub mod load;
 pub mod machine;
 mod perf;
+mod pid_namespace;
 pub mod preemption;
 pub mod preload;
 mod recorded;

@@ -1,6 +1,7 @@
 //! Finds out which processes may still write an event file. A file is never cut or replaced while a process may write
 //! it: if that process stored beyond the new end, SIGBUS would kill it.
 
+use crate::pid_namespace;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -8,9 +9,6 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-
-/// The pid namespace that a machine boots with (PROC_PID_INIT_INO of linux/proc_ns.h).
-const FIRST_PIDS: &str = "pid:[4026531836]";
 
 /// The writer of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,8 +114,7 @@ impl Maps {
             files.iter().filter_map(|path| Some((path.file_name()?, path))).collect();
         // Mounted with hidepid, /proc lists only the processes of this user; in a container, only those of the
         // container.
-        let whole = Path::new("/proc/1").exists()
-            && fs::read_link("/proc/self/ns/pid").is_ok_and(|namespace| namespace == Path::new(FIRST_PIDS));
+        let whole = Path::new("/proc/1").exists() && pid_namespace::is_first();
         let mut maps = Maps { mapped: Vec::new(), complete: whole };
         for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
             let Some(pid) = process.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };

@@ -6,6 +6,7 @@ use super::process::{command, runs, Attached, Process};
 use super::record::{add_gap, parse, Record, TOO_FAST};
 use crate::clock::monotonic_ns;
 use crate::perf::{self, Ring};
+use crate::pid_namespace;
 use crate::tracefs::Tracefs;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -132,27 +133,37 @@ impl Attach {
     /// Removes definitions of a tacho that was killed: they cost nothing, but would stay for ever. All pid namespaces
     /// share tracefs, and of another one's processes nobody here knows whether they live.
     fn remove_leftovers(&self) {
+        let here = pid_namespace::number().unwrap_or(0).to_string();
         let defined = self.tracefs.read("uprobe_events").unwrap_or_default();
         for line in defined.lines() {
             let name = line.split_whitespace().next().and_then(|word| word.split_once(':')).map(|(_, name)| name);
             let owner = name.and_then(|name| name.strip_prefix("tacho_")?.split('/').next()?.split_once('_'));
             if let (Some(name), Some((owner, namespace))) = (name, owner) {
-                if namespace == pid_namespace() && !Path::new(&format!("/proc/{owner}")).exists() {
+                if namespace == here && !Path::new(&format!("/proc/{owner}")).exists() {
                     // A definition that is still in use stays.
-                    let _still_used = self.tracefs.append("uprobe_events", &format!("-:{name}"));
+                    let _still_used = self.remove(name);
                 }
             }
         }
     }
 
+    /// Removes a definition. One that is gone is no error: it can go only when it is no longer in use.
+    fn remove(&self, name: &str) -> io::Result<()> {
+        match self.tracefs.append("uprobe_events", &format!("-:{name}")) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(io::Error::new(error.kind(), format!("removing the uprobe {name}: {error}"))),
+            Ok(()) => Ok(()),
+        }
+    }
+
     fn define(&mut self, index: usize, library: &Library) -> Result<(), Error> {
         let path = library.path.display();
+        let owner = format!("{}_{}", std::process::id(), pid_namespace::number().unwrap_or(0));
         for function in probes::functions(library.release) {
             for variant in ["", "do_"] {
                 let Some(offset) = library.functions.get(&format!("ros_trace_{variant}{}", function.name)) else {
                     continue;
                 };
-                let owner = format!("{}_{}", std::process::id(), pid_namespace());
                 let name = format!("tacho_{owner}/l{index}_{variant}{}", function.name);
                 let line = format!("p:{name} {path}:{offset:#x}{}", probes::fetch(function.arguments));
                 let refused = |error: io::Error| {
@@ -196,12 +207,7 @@ impl Attach {
         self.write(i64::MAX)?;
         self.rings.clear();
         for name in std::mem::take(&mut self.defined) {
-            match self.tracefs.append("uprobe_events", &format!("-:{name}")) {
-                // Whoever removed it did so when it was no longer in use.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(io::Error::other(format!("removing the uprobe {name}: {error}"))),
-                Ok(()) => {}
-            }
+            self.remove(&name)?;
         }
         let mut attached = Vec::new();
         for (pid, mut process) in std::mem::take(&mut self.processes) {
@@ -282,21 +288,10 @@ impl Drop for Attach {
     fn drop(&mut self) {
         self.rings.clear(); // a definition in use cannot be removed
         for name in &self.defined {
-            if let Err(error) = self.tracefs.append("uprobe_events", &format!("-:{name}")) {
-                eprintln!("tacho: removing the uprobe {name}: {error}");
+            if let Err(error) = self.remove(name) {
+                eprintln!("tacho: {error}");
             }
         }
-    }
-}
-
-/// Number of this pid namespace; 0 if it is not known.
-fn pid_namespace() -> String {
-    let link = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    let number: String = link.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
-    if number.is_empty() {
-        "0".into()
-    } else {
-        number
     }
 }
 

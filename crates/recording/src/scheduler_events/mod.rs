@@ -18,6 +18,7 @@ pub(crate) use file::is_file_of_kernel;
 
 use crate::clock::monotonic_ns;
 use crate::perf::{self, Ring};
+use crate::pid_namespace;
 use crate::tracefs::Tracefs;
 use calls::Calls;
 use file::KernelFile;
@@ -121,7 +122,7 @@ fn open() -> Result<(Source, Vec<Ring>), String> {
     let cpus = perf::online_cpus().map_err(|error| format!("/sys/devices/system/cpu/online: {error}"))?;
     // Fields of tracepoints hold ids of the first pid namespace, but event files hold those of their process's
     // namespace. Inside a container, they differ.
-    let tracepoints = match in_first_pid_namespace() {
+    let tracepoints = match pid_namespace::is_first() {
         true => sched_layout().and_then(|layout| {
             let rings = perf::open_tracepoints_with_calls_of_first(&cpus, &layout.ids())
                 .map_err(|error| format!("tracepoints of the scheduler: {error}"))?;
@@ -168,15 +169,6 @@ pub fn advice() -> String {
             level => level,
         }
     )
-}
-
-/// PROC_PID_INIT_INO of the kernel (include/linux/proc_ns.h).
-const FIRST_PID_NAMESPACE: u64 = 0xEFFF_FFFC;
-
-/// Returns whether processes have the same ids here as in the kernel.
-pub fn in_first_pid_namespace() -> bool {
-    use std::os::unix::fs::MetadataExt;
-    std::fs::metadata("/proc/self/ns/pid").is_ok_and(|namespace| namespace.ino() == FIRST_PID_NAMESPACE)
 }
 
 /// The thread that empties the rings.

@@ -15,7 +15,7 @@ pub(super) struct Programs<'a> {
     recorded: HashMap<u32, Option<Row<Process>>>,
     first: HashMap<(Option<&'a str>, Option<Row<Process>>), u32>,
     /// Rows outside of callbacks, whose thread is known, in order.
-    outside: Grouped<StreamSeen, u32>,
+    outside: Grouped<StreamSeen, Had>,
     /// The same stretches of the threads that bring messages to a process, in order; if several were ready at once, of
     /// the one that was first.
     receiving: Grouped<Process, Had>,
@@ -38,7 +38,10 @@ impl<'a> Programs<'a> {
             let rows = (0u32..).zip(preemptions.iter());
             let rows = rows.filter(|(_, row)| row.state == OffCpu::Runnable && row.execution.is_none());
             let known = rows.filter(|(_, row)| row.by_comm.is_some());
-            known.filter_map(|(index, row)| Some((Row::new(*streams.get(&(row.process, row.tid))?), index)))
+            known.filter_map(|(index, row)| {
+                let stream = streams.get(&(row.process, row.tid))?;
+                Some((Row::new(*stream), (index, row.from_ns, row.to_ns)))
+            })
         });
         let receiving = Grouped::new(seen.processes.len(), || {
             let mut until: Column<Process, i64> = Column::of(seen.processes.iter().map(|_| i64::MIN));
@@ -79,17 +82,16 @@ impl<'a> Programs<'a> {
     /// Stretches between two instants in which a thread, outside of callbacks, was ready to run and a known one had its
     /// CPU.
     pub fn had_cpu(&self, stream: u32, from: i64, to: i64) -> Vec<Had> {
-        let rows = self.outside.of(Row::new(stream));
-        let first = rows.partition_point(|index| self.row(*index).to_ns <= from);
-        let within = rows[first..].iter().take_while(|index| self.row(**index).from_ns < to);
-        within
-            .map(|index| (self.first_of(*index), self.row(*index).from_ns.max(from), self.row(*index).to_ns.min(to)))
-            .collect()
+        self.within(self.outside.of(Row::new(stream)), from, to)
     }
 
     /// The same of the threads that bring messages to a process.
     pub fn had_cpu_of_receiving(&self, process: Row<Process>, from: i64, to: i64) -> Vec<Had> {
-        let all = self.receiving.of(process);
+        self.within(self.receiving.of(process), from, to)
+    }
+
+    /// Their parts between two instants.
+    fn within(&self, all: &[Had], from: i64, to: i64) -> Vec<Had> {
         let first = all.partition_point(|had| had.2 <= from);
         let within = all[first..].iter().take_while(|had| had.1 < to);
         within.map(|had| (self.first_of(had.0), had.1.max(from), had.2.min(to))).collect()
