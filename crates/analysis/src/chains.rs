@@ -5,10 +5,12 @@ pub(crate) mod busy;
 pub(crate) mod causes;
 mod follow;
 mod inside;
+mod one_path;
 mod outputs;
 mod passed;
 mod reaction;
 pub(crate) mod states;
+mod step;
 mod ties;
 mod told;
 pub(crate) mod usage;
@@ -19,8 +21,8 @@ use crate::observe::lifecycle::state_at;
 use crate::observe::PublicationSeen;
 use crate::stages::Ways;
 use busy::Busy;
-use follow::{Near, Output, PublishedOutside};
-use passed::Passed;
+use follow::Output;
+
 use std::collections::HashSet;
 use std::ops::Range;
 use tacho_tables::in_order::{in_order, threads};
@@ -29,7 +31,7 @@ use tacho_tables::rows::{far_apart, Rows};
 use tacho_tables::{named, Chain, ChainInput, Endpoint, Hop, Instance, Link, LinkRule, Node, NodeState, Note};
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
-use ties::{Pair, Tie, Ties};
+use ties::{Tie, Ties};
 use usage::Usage;
 use wait::Arrival;
 
@@ -37,8 +39,8 @@ pub use bounds::bound_paths;
 
 /// Traced that a note names; of more it says how many.
 const NAMED: usize = 3;
-/// Paths a thread that are followed in one round.
-const ROUND: usize = 4;
+/// Paths a thread that are followed in one round, together: they share what they have in common.
+const ROUND: usize = 16;
 
 /// Rows of the tables of chains.
 #[derive(Default)]
@@ -97,30 +99,29 @@ impl<'a> Tracer<'a> {
         Tracer { seen, usage, ties: Ties::new(seen, usage, workload, stated), busy: Busy::new(seen) }
     }
 
-    /// All instances of all paths, and the hops of all of them or, once there are too many, of those that are told one
+    /// All instances of all paths, and the hops of all of them or, where those may be many, of those that are told one
     /// by one.
     pub fn trace(&mut self, paths: Vec<Path>) -> Traced {
         let mut tables = Traced::default();
         let (mut without, mut asked) = (0, HashSet::new());
         let (paths, cut) = bounds::followed(self, paths);
         tables.notes.extend(cut);
+        let many_hops = bounds::may_be_many_hops(self, &paths);
         let mut paths = paths.into_iter().peekable();
         // In rounds, since ties are inferred one after the other: each pair of an input and an output once.
         while paths.peek().is_some() {
-            let full = bounds::is_full(&tables.hops);
             let round: Vec<_> =
                 paths.by_ref().take(ROUND * threads()).map(|path| (self.ties_of(&path), path)).collect();
             let this = &*self;
             in_order(
-                round.into_iter(),
-                |(ties, path)| this.trace_path(path, ties, full),
-                |mut traced| {
-                    if !traced.path.named && bounds::is_full(&tables.hops) {
-                        traced.leave_told();
+                round.chunks(round.len().div_ceil(threads())),
+                |paths| one_path::trace(this, paths, many_hops),
+                |paths| {
+                    for traced in paths {
+                        without += u64::from(traced.is_sampled());
+                        asked.extend((1..traced.path.nodes.len()).map(|i| traced.pair(i)));
+                        traced.append_to(&mut tables);
                     }
-                    without += u64::from(traced.is_sampled());
-                    asked.extend((1..traced.path.nodes.len()).map(|i| traced.pair(i)));
-                    traced.append_to(&mut tables);
                 },
             );
         }
@@ -157,96 +158,6 @@ impl<'a> Tracer<'a> {
             false => self.ties.of(path.nodes[i], path.topics[i - 1], path.output_of(i)),
         };
         (1..path.nodes.len()).map(tie).collect()
-    }
-
-    /// All instances of one path. `full`: there is no room for the hops of all, if nobody asked for it.
-    fn trace_path(&self, path: Path, ties: Vec<Tie>, full: bool) -> OnePath {
-        let last = path.nodes.len() - 1;
-        if ties.iter().any(|tie| tie.rule == LinkRule::Unrelated) {
-            return OnePath { path, of: None };
-        }
-        let mut tables = Traced::default();
-        let chain = Row::new(0);
-        let (mut outside, mut weakest) = (0u64, None);
-        let outputs = self.outputs(&path, ties[last - 1].rule).sorted_by(|a, b| a.time.cmp(&b.time));
-        let keeps_all = path.named || !full;
-        let mut followed: Rows<Output> = Rows::new();
-        let mut worst = 0;
-        let sources_end_ns = self.seen.options.sources_end_ns.unwrap_or(i64::MAX);
-        let mut descents: Rows<(Row<PublicationSeen>, i64)> = Rows::new();
-        let mut passed = Passed::default();
-        let mut near = Near::default();
-        for output in far_apart(outputs.iter()) {
-            let trail = match self.follow(&path, &ties, *output, &mut near) {
-                Ok(Some(trail)) => trail,
-                Ok(None) => continue,
-                Err(PublishedOutside) => {
-                    outside += 1;
-                    continue;
-                }
-            };
-            let (first, end) = (&trail.hops[trail.hops.len() - 1], &trail.hops[0]);
-            // An input may be used again for as long as its node has no other: it was on its way until the first time.
-            let is_again = trail.origin.is_some() && trail.origin == descents.last().map(|(origin, _)| *origin);
-            if !is_again {
-                worst = worst.max(end.output_ns - first.start_ns);
-            }
-            // A node that goes on without its sources uses their last message again and again.
-            if is_again && end.output_ns >= sources_end_ns {
-                continue;
-            }
-            descents.extend(trail.origin.map(|origin| (origin, output.time)));
-            if !self.seen.options.judges(first.start_ns) {
-                continue;
-            }
-            // An input that was not recorded would make it an older one's.
-            if self.seen.lacks(first.start_ns, end.output_ns) {
-                tables.left_out += 1;
-                continue;
-            }
-            weakest = weakest.max(trail.arrival);
-            passed.add(self.seen, &trail);
-            let instance = Row::behind(tables.instances.len());
-            tables.instances.push(trail.instance(chain));
-            match keeps_all {
-                true => tables.hops.extend(trail.rows(instance)),
-                false => followed.push(*output),
-            }
-        }
-        let told = (!keeps_all).then(|| told::told(&tables.instances));
-        for instance in told.iter().flatten() {
-            // Once more: it leads where it led before.
-            if let Ok(Some(trail)) = self.follow(&path, &ties, followed[instance.index()], &mut near) {
-                tables.hops.extend(trail.rows(*instance));
-            }
-        }
-        if outside > 0 {
-            tables.outside.push((path.name.clone(), outside));
-        }
-        let named = |node: Row<Node>| self.seen.nodes[node].name.clone();
-        let mut words = vec![named(path.nodes[0])];
-        for (topic, node) in path.topics.iter().zip(&path.nodes[1..]) {
-            words.extend([self.seen.topics.names[*topic].clone(), named(*node)]);
-        }
-        words.extend(path.output.map(|topic| self.seen.topics.names[topic].clone()));
-        let origins = self.origins(&path);
-        tables.inputs.extend(reaction::inputs(self, chain, &origins, &descents, &outputs));
-        let until_ns = self.served_until(&path);
-        let (lost, on_their_way) = self.without_descendant(&path, &origins, &descents, (worst, until_ns));
-        tables.chains.push(Chain {
-            name: path.name.clone(),
-            path: words,
-            critical: false,
-            lost: lost.len() as u64,
-            evidence: self.evidence(&path, &ties, weakest),
-            deadline_ns: path.deadline_ns,
-            until_ns,
-            guessed_at: self.guessed_at(&path, &ties),
-            callbacks: passed.names(self.seen, &path),
-        });
-        let instances = 0..tables.instances.len() as u32;
-        tables.made_of.push(MadeOf { path: path.clone(), ties, lost, on_their_way, instances, hops_from: 0, told });
-        OnePath { path, of: Some(tables) }
     }
 
     /// When the first executor or process on a path had ended, but for those that were killed: what was published from
@@ -355,55 +266,6 @@ fn published_outside(chains: &[(String, u64)]) -> Option<Note> {
         count: chains.iter().map(|(_, count)| count).sum(),
         text,
     })
-}
-
-/// One path, and what became of it: tables that it has alone; `None` where nothing ties its topics together.
-struct OnePath {
-    path: Path,
-    of: Option<Traced>,
-}
-
-impl OnePath {
-    /// The input and the output of the node at a position.
-    fn pair(&self, position: usize) -> Pair {
-        (self.path.nodes[position], self.path.topics[position - 1], self.path.output_of(position))
-    }
-
-    /// Whether only some of its instances have hops.
-    fn is_sampled(&self) -> bool {
-        let told = self.of.as_ref().and_then(|of| Some((of, of.made_of[0].told.as_ref()?)));
-        told.is_some_and(|(of, told)| told.len() < of.instances.len())
-    }
-
-    /// Drops the hops of instances that are not told one by one.
-    fn leave_told(&mut self) {
-        let Some(of) = self.of.as_mut().filter(|of| of.made_of[0].told.is_none()) else { return };
-        let told = told::told(&of.instances);
-        let nodes = self.path.nodes.len();
-        let hops_of = |instance: &Row<Instance>| &of.hops[instance.index() * nodes..(instance.index() + 1) * nodes];
-        of.hops = far_apart(told.iter()).flat_map(hops_of).copied().collect();
-        of.made_of[0].told = Some(told);
-    }
-
-    /// Puts its rows behind those of other paths.
-    fn append_to(self, tables: &mut Traced) {
-        let Some(own) = self.of else { return };
-        let (chain, instances, hops) =
-            (Row::behind(tables.chains.len()), tables.instances.len() as u32, tables.hops.len());
-        tables.chains.extend(own.chains);
-        tables.instances.extend(own.instances.into_iter().map(|row| Instance { chain, ..row }));
-        tables.hops.extend(own.hops.into_iter().map(|row| Hop { instance: row.instance.moved(instances), ..row }));
-        tables.inputs.extend(own.inputs.into_iter().map(|row| ChainInput { chain, ..row }));
-        tables.notes.extend(own.notes);
-        tables.outside.extend(own.outside);
-        tables.left_out += own.left_out;
-        let moved = |of: MadeOf| MadeOf {
-            instances: of.instances.start + instances..of.instances.end + instances,
-            hops_from: of.hops_from + hops,
-            ..of
-        };
-        tables.made_of.extend(own.made_of.into_iter().map(moved));
-    }
 }
 
 /// A set of publications in as little memory as they take.

@@ -64,6 +64,12 @@ impl Path {
         same && self.output == other.output && self.end == other.end && self.by == other.by
     }
 
+    /// Whether its instances end with the same outputs as those of another.
+    pub fn ends_as(&self, other: &Path) -> bool {
+        let same = self.nodes.last() == other.nodes.last() && self.topics.last() == other.topics.last();
+        same && self.output == other.output && self.end == other.end && self.by.last() == other.by.last()
+    }
+
     /// Whether a callback may be the one of the node at a position.
     pub fn may_run(&self, position: usize, callback: Option<Row<Callback>>) -> bool {
         self.by[position].is_empty() || callback.is_some_and(|callback| self.by[position].contains(&callback))

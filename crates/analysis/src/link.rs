@@ -56,7 +56,7 @@ pub(crate) struct Matched {
 }
 
 /// No row.
-const NONE: Row<PublicationSeen> = Row::new(u32::MAX);
+const NONE: Row<PublicationSeen> = Row::LAST;
 
 /// Publications of all takes, whatever the clocks say.
 struct Found {

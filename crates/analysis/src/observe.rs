@@ -27,7 +27,7 @@ use board_clock::BoardClock;
 use dds::Dds;
 
 /// Endpoint of a topic that the middleware or the client library keeps for itself: no row, no figures.
-pub(crate) const INTERNAL: Row<Endpoint> = Row::new(u32::MAX);
+pub(crate) const INTERNAL: Row<Endpoint> = Row::LAST;
 
 #[derive(Default)]
 pub(crate) struct Seen {

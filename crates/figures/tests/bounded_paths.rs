@@ -56,8 +56,7 @@ fn beyond_the_bound_of_hops_figures_are_the_same_and_what_is_told_has_its_hops()
     let builder = two_paths();
     let whole = analysed(&builder, ALL, ALL);
     assert_eq!((whole.chains.len(), whole.instances.len(), whole.hops.len()), (2, 4_000, 8_000));
-    // The first fills it, so the second has no room.
-    for (bound, sampled) in [(3_999, 1), (0, 1), (4_000, 0)] {
+    for (bound, sampled) in [(7_999, 2), (0, 2), (8_000, 0)] {
         let mut of_one = None;
         for threads in [1, 3] {
             use_threads(threads);
@@ -71,7 +70,7 @@ fn beyond_the_bound_of_hops_figures_are_the_same_and_what_is_told_has_its_hops()
             };
             assert_eq!(figures(&tables), figures(&whole));
             let notes: Vec<u64> = tables.notes.iter().filter(|n| n.name == "hops-sampled").map(|n| n.count).collect();
-            assert_eq!(notes, [1][..sampled]);
+            assert_eq!(notes, [sampled][..usize::from(sampled > 0)]);
             assert_eq!(*of_one.get_or_insert_with(|| tables.hops.clone()), tables.hops, "{threads} threads");
         }
         use_threads(0);
@@ -82,12 +81,12 @@ fn beyond_the_bound_of_hops_figures_are_the_same_and_what_is_told_has_its_hops()
         assert_eq!(hops.len(), 2 * with.len(), "an instance has all its hops or none");
         assert!(tables_told(&whole).is_subset(&with), "what causes are told of");
         if sampled > 0 {
-            assert!(with.len() > 2_500 && with.len() < 2_700, "{}", with.len());
+            assert!(with.len() > 1_000 && with.len() < 1_400, "{}", with.len());
         } else {
             assert_eq!(hops, whole.hops);
         }
     }
-    bound_paths(16_000_000, 16_000_000);
+    bound_paths(1_000_000, 16_000_000);
 }
 
 fn tables_told(tables: &Tables) -> HashSet<Row<Instance>> {
@@ -103,7 +102,7 @@ fn systems_by_chance_have_the_same_figures_without_room_for_hops() {
         assert_eq!(all_but_hops(&bounded), all_but_hops(&whole), "seed {seed}");
         assert!(!whole.instances.is_empty() && bounded.hops.len() <= whole.hops.len());
     }
-    bound_paths(16_000_000, 16_000_000);
+    bound_paths(1_000_000, 16_000_000);
 }
 
 #[test]
@@ -122,5 +121,5 @@ fn where_instances_are_too_many_the_longest_path_is_followed_and_the_rest_is_sai
         assert_eq!(far(&tables), far(&whole));
     }
     assert_eq!(analysed(&builder, ALL, 4_000), whole);
-    bound_paths(16_000_000, 16_000_000);
+    bound_paths(1_000_000, 16_000_000);
 }

@@ -95,7 +95,7 @@ pub struct Hop {
 }
 
 /// How an output of a node follows from an input of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LinkRule {

@@ -1,27 +1,36 @@
 //! Which row of which table: a number that indexes the lists of one table alone.
 
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
+use std::num::NonZeroU32;
 use std::ops::{Index, IndexMut};
 
 /// A row of the table of `T`, from 0. It is stored and printed as its number.
 pub struct Row<T> {
-    number: u32,
+    /// One more than its number, so that an absent row takes no memory of its own.
+    behind: NonZeroU32,
     table: PhantomData<fn() -> T>,
 }
 
 impl<T> Row<T> {
-    /// The row of this number.
+    /// The last row that any table can have.
+    pub const LAST: Row<T> = Row::new(u32::MAX - 1);
+
+    /// The row of this number, which is less than [`u32::MAX`].
     pub const fn new(number: u32) -> Row<T> {
-        Row { number, table: PhantomData }
+        match NonZeroU32::new(number.wrapping_add(1)) {
+            Some(behind) => Row { behind, table: PhantomData },
+            None => panic!("a table has no row of this number"),
+        }
     }
 
     /// Its number.
     pub const fn number(self) -> u32 {
-        self.number
+        self.behind.get() - 1
     }
 
     /// The row that follows the last of this many.
@@ -31,12 +40,12 @@ impl<T> Row<T> {
 
     /// The same row where this many rows came before the first.
     pub const fn moved(self, rows: u32) -> Row<T> {
-        Row::new(self.number + rows)
+        Row::new(self.number() + rows)
     }
 
     /// Its place in a list.
     pub const fn index(self) -> usize {
-        self.number as usize
+        self.number() as usize
     }
 }
 
@@ -72,7 +81,7 @@ impl<T> Default for Row<T> {
 
 impl<T> PartialEq for Row<T> {
     fn eq(&self, other: &Row<T>) -> bool {
-        self.number == other.number
+        self.behind == other.behind
     }
 }
 
@@ -86,31 +95,34 @@ impl<T> PartialOrd for Row<T> {
 
 impl<T> Ord for Row<T> {
     fn cmp(&self, other: &Row<T>) -> Ordering {
-        self.number.cmp(&other.number)
+        self.behind.cmp(&other.behind)
     }
 }
 
 impl<T> Hash for Row<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.number.hash(state);
+        self.behind.hash(state);
     }
 }
 
 impl<T> fmt::Debug for Row<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.number.fmt(f)
+        self.number().fmt(f)
     }
 }
 
 impl<T> Serialize for Row<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.number.serialize(serializer)
+        self.number().serialize(serializer)
     }
 }
 
 impl<'a, T> Deserialize<'a> for Row<T> {
     fn deserialize<D: Deserializer<'a>>(deserializer: D) -> Result<Row<T>, D::Error> {
-        u32::deserialize(deserializer).map(Row::new)
+        match u32::deserialize(deserializer)? {
+            u32::MAX => Err(D::Error::custom(format!("found row {}, expected a row of less", u32::MAX))),
+            number => Ok(Row::new(number)),
+        }
     }
 }
 

@@ -12,11 +12,12 @@ use crate::rows::{self, Rows};
 use crate::summary::Summary;
 use crate::*;
 use cell::Cell;
+use parquet::basic::{Encoding, Type as PhysicalType};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::{Type, TypePtr};
+use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use std::fs::File;
 use std::io;
 use std::mem::size_of;
@@ -263,7 +264,16 @@ fn write_table<R: Row>(folder: &Path, rows: &[R]) -> Result<(), Error> {
 
 fn write_rows<R: Row>(file: File, rows: &[R]) -> Result<(), ParquetError> {
     let schema = Type::group_type_builder(R::NAME).with_fields(R::schema()?).build()?;
-    let properties = WriterProperties::builder().set_compression(parquet::basic::Compression::SNAPPY).build();
+    let mut properties = WriterProperties::builder().set_compression(parquet::basic::Compression::SNAPPY);
+    // Times hardly repeat, and follow each other closely.
+    let is_time = |field: &&TypePtr| field.is_primitive() && field.get_physical_type() == PhysicalType::INT64;
+    for field in schema.get_fields().iter().filter(is_time) {
+        let column = ColumnPath::from(field.name());
+        properties = properties
+            .set_column_dictionary_enabled(column.clone(), false)
+            .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
+    }
+    let properties = properties.build();
     let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
     for rows in rows.chunks(ROWS_A_GROUP) {
         let mut group = writer.next_row_group()?;

@@ -1,10 +1,10 @@
 //! What is kept of the paths that nobody asked for, so that a run of hours with hundreds of paths stays within bounds.
 //!
-//! Every path is followed over the whole run. Once there are many hops, further paths have them only of the instances
-//! that are told one by one. Only where even the instances would be too many are paths left out: those that a sample
-//! shows to be the shortest.
+//! Every path is followed over the whole run. If these paths may have many hops together, they have them only of the
+//! instances that are told one by one. Only where even the instances would be too many are paths left out: those that a
+//! sample shows to be the shortest.
 
-use super::follow::Near;
+use super::follow::Follower;
 use super::ties::Tie;
 use super::{told, Tracer};
 use crate::graph::Path;
@@ -14,8 +14,8 @@ use tacho_tables::in_order::in_order;
 use tacho_tables::rows::far_apart;
 use tacho_tables::{LinkRule, Note};
 
-/// Hops that paths may have before those that nobody asked for have them of some instances alone.
-static MOST_HOPS: AtomicUsize = AtomicUsize::new(16_000_000);
+/// Hops that the paths that nobody asked for may have together, to have them of all instances.
+static MOST_HOPS: AtomicUsize = AtomicUsize::new(1_000_000);
 /// Instances that the paths that nobody asked for may have together.
 static MOST_INSTANCES: AtomicUsize = AtomicUsize::new(16_000_000);
 
@@ -26,9 +26,11 @@ pub fn bound_paths(hops: usize, instances: usize) {
     MOST_INSTANCES.store(instances, Ordering::Relaxed);
 }
 
-/// Whether these are so many hops that others have them of some instances alone.
-pub(super) fn is_full<T>(hops: &[T]) -> bool {
-    hops.len() > MOST_HOPS.load(Ordering::Relaxed)
+/// Whether the paths that nobody asked for may have so many hops that they have them of some instances alone.
+pub(super) fn may_be_many_hops(tracer: &Tracer<'_>, paths: &[Path]) -> bool {
+    let unnamed = paths.iter().filter(|path| !path.named);
+    let at_most: usize = unnamed.map(|path| tracer.most_outputs(path).saturating_mul(path.nodes.len())).sum();
+    at_most > MOST_HOPS.load(Ordering::Relaxed)
 }
 
 /// That some paths have hops of some instances alone.
@@ -90,10 +92,11 @@ impl Tracer<'_> {
             return sampled;
         }
         let outputs = self.outputs(path, ties[ties.len() - 1].rule);
-        let (mut looked_at, mut led, mut near) = (0, 0, Near::default());
+        let (mut looked_at, mut led, mut follower) = (0, 0, Follower::new(self));
+        let route = follower.route(path, ties);
         for place in far_apart(told::sample(0..outputs.len() as u32)) {
             looked_at += 1;
-            if let Ok(Some(trail)) = self.follow(path, ties, outputs[place.index()], &mut near) {
+            if let Ok(Some(trail)) = follower.follow(&route, outputs[place.index()]) {
                 led += 1;
                 let (first, end) = (&trail.hops[trail.hops.len() - 1], &trail.hops[0]);
                 sampled.worst_ns = sampled.worst_ns.max(Some(end.output_ns - first.start_ns));

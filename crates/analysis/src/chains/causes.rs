@@ -5,16 +5,18 @@
 mod kept;
 mod lost;
 mod programs;
+mod received;
 mod ticks;
 
 use crate::chains::busy::{without, By, Held};
-use crate::chains::follow::{Near, Output, Trail, Wait};
+use crate::chains::follow::{Follower, Output, Route, Trail, Wait};
 use crate::chains::told::{few, late, sample};
 use crate::chains::wait::Arrival;
 use crate::chains::{MadeOf, Traced, Tracer};
 use crate::link::fate::Fates;
 use crate::observe::{PublicationSeen, Seen, Topic};
 use kept::Piece;
+use lost::Lost;
 use programs::{Had, Programs};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -83,19 +85,23 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
         preemptions.iter().zip(0..).filter_map(|(row, index)| Some((row.execution?, index)))
     });
     let ticks = Ticks::new(tracer.seen);
+    let lost = Lost::new(tracer, fates);
+    let lost = lost.of_chains(&chains.made_of);
     let matter = that_matter(chains);
     let of_chain = |(chain, made_of): (usize, &MadeOf)| {
         let mut rows = Vec::new();
+        let mut follower = Follower::new(tracer);
+        let route = follower.route(&made_of.path, &made_of.ties);
         let explainer = Explainer {
             tracer,
             made_of,
-            fates,
             preemptions,
             off_cpu: &off_cpu,
             programs: &programs,
             calls: &calls,
             ticks: &ticks,
-            near: RefCell::default(),
+            route,
+            follower: RefCell::new(follower),
         };
         let instances = made_of.instances.clone();
         let parts_of = |instance: Row<Instance>| explainer.parts(&chains.hops[made_of.last_hop(instance)]);
@@ -131,8 +137,10 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
                 ..blank(key.0, key.1, explainer.words(&key.2))
             }));
         }
-        let lost = explainer.lost().into_iter();
-        rows.extend(lost.map(|((position, kind, by), count)| Cause { count, ..blank(position, kind, by) }));
+        let lost = lost[chain].iter();
+        rows.extend(
+            lost.map(|((position, kind, by), count)| Cause { count: *count, ..blank(*position, *kind, by.clone()) }),
+        );
         rows
     };
     let mut rows = Vec::new();
@@ -182,14 +190,14 @@ fn usual(late: &[(Row<Instance>, Parts)], instances: impl Iterator<Item = Parts>
 struct Explainer<'a> {
     tracer: &'a Tracer<'a>,
     made_of: &'a MadeOf,
-    fates: &'a Fates<'a>,
     preemptions: &'a [Preemption],
     /// Rows of the preemptions by execution.
     off_cpu: &'a Grouped<Execution, u32>,
     programs: &'a Programs<'a>,
     calls: &'a HashMap<&'a str, u32>,
     ticks: &'a Ticks,
-    near: RefCell<Near>,
+    route: Route<'a>,
+    follower: RefCell<Follower<'a>>,
 }
 
 impl Explainer<'_> {
@@ -197,8 +205,7 @@ impl Explainer<'_> {
     fn parts(&self, last: &Hop) -> Parts {
         let output = Output { execution: last.execution, publication: self.output_of(last), time: last.output_ns };
         let mut parts = Parts::new();
-        let near = &mut self.near.borrow_mut();
-        let followed = self.tracer.follow(&self.made_of.path, &self.made_of.ties, output, near);
+        let followed = self.follower.borrow_mut().follow(&self.route, output);
         let Ok(Some(Trail { hops, waits, .. })) = followed else { return parts };
         for (hop, wait) in hops.iter().zip(&waits) {
             self.wait(wait, hop, &mut parts);

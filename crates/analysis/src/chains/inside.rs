@@ -41,25 +41,13 @@ impl Tracer<'_> {
         scheduled.map(Inside::Scheduled).or_else(|| by_clock().map(Inside::AtLeast))
     }
 
-    /// Fills in the time off the CPU of an instance's hops, of all or, where it is not known of all, of none.
-    pub(super) fn fill_in_off_cpu(&self, hops: &mut [Hop]) {
-        let known: Option<Vec<Inside>> =
-            hops.iter().map(|hop| self.inside(hop.execution, hop.start_ns, hop.output_ns)).collect();
-        let Some(known) = known.filter(|_| hops.iter().any(|hop| hop.execution.is_some())) else { return };
-        let scheduled: Option<Vec<OffNs>> = known
-            .iter()
-            .map(|inside| match inside {
-                Inside::Scheduled(off) => Some(*off),
-                Inside::AtLeast(_) => None,
-            })
-            .collect();
-        match scheduled {
-            Some(scheduled) => {
-                for (hop, off) in hops.iter_mut().zip(scheduled) {
-                    (hop.off_cpu_ns, hop.preemption_ns) = (Some(off.blocked), Some(off.runnable));
-                }
-            }
-            None => hops.iter_mut().zip(known).for_each(|(hop, inside)| hop.off_cpu_ns = Some(inside.off_ns())),
-        }
+    /// A hop with what is known of its time off the CPU: divided where scheduler events tell, else as a whole.
+    pub(super) fn with_off_cpu(&self, hop: Hop) -> Hop {
+        let (off_cpu_ns, preemption_ns) = match self.inside(hop.execution, hop.start_ns, hop.output_ns) {
+            Some(Inside::Scheduled(off)) => (Some(off.blocked), Some(off.runnable)),
+            Some(Inside::AtLeast(off_ns)) => (Some(off_ns), None),
+            None => (None, None),
+        };
+        Hop { off_cpu_ns, preemption_ns, ..hop }
     }
 }

@@ -6,12 +6,12 @@
 mod decide;
 mod filters;
 mod freed;
-mod input_of;
+pub(super) mod input_of;
 mod keeping;
 mod stamps;
 
 use crate::chains::usage::Usage;
-use crate::observe::{PublicationSeen, TakeSeen, Topic};
+use crate::observe::{PublicationSeen, Topic};
 use crate::stages::Ways;
 use input_of::InputOf;
 use std::collections::{HashMap, HashSet};
@@ -142,9 +142,9 @@ impl<'a> Ties<'a> {
         by.iter().all(|callback| self.seen.callbacks[*callback].kind == CallbackKind::Subscription)
     }
 
-    /// The input of a publication, by a rule that finds it over the whole run. `near`: where the look-up before ended.
-    pub fn input_of(&self, pair: Pair, publication: Row<PublicationSeen>, near: &mut usize) -> Option<Row<TakeSeen>> {
-        self.inputs.get(&pair)?.find(publication, near)
+    /// The input of each output, if the rule of a pair finds it over the whole run.
+    pub fn inputs_of(&self, pair: Pair) -> Option<&InputOf> {
+        self.inputs.get(&pair)
     }
 
     /// Ties of these pairs, which were asked for, as rows.

@@ -1,6 +1,7 @@
 //! Callbacks that take too long, start too late, or lose the CPU.
 
-use super::facts::{percent, time, Facts, Ran};
+use super::facts::{percent, time, Facts};
+use super::ran::Ran;
 use super::{Case, Lint};
 use std::collections::HashMap;
 use tacho_tables::row::{numbered, Row};

@@ -1,7 +1,7 @@
 //! Service calls that an executor waits for.
 
-use super::executors::{executors, Executor};
 use super::facts::{percent, time, Facts};
+use super::ran::Executor;
 use super::{Case, Lint};
 use std::collections::{BTreeMap, HashMap};
 use tacho_tables::row::{numbered, Row};
@@ -46,7 +46,7 @@ fn process_of(facts: &Facts<'_>, node: Row<Node>) -> Row<Process> {
 }
 
 fn waiting(facts: &Facts<'_>) -> Vec<Case> {
-    let executors = executors(facts);
+    let executors = facts.executors();
     let mut of: BTreeMap<(Row<Callback>, &str), (&Executor, Calls)> = BTreeMap::new();
     for call in facts.tables.services.iter().filter(|call| call.requested_ns().is_some_and(|ns| facts.judges(ns))) {
         let (Some(client), Some(sent)) = (call.client, call.requested_ns()) else { continue };

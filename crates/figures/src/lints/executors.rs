@@ -1,10 +1,11 @@
 //! Executors that have more to do than time, or that take time for nothing.
 
-use super::facts::{time, Facts, Ran, Thread};
+use super::facts::{time, Facts};
+use super::ran::{Executor, Ran, Thread};
 use super::{Case, Lint};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use tacho_tables::row::Row;
-use tacho_tables::{named, Callback, ExecutorThread, Process};
+use tacho_tables::{named, Callback, ExecutorThread};
 
 /// Part of the window inside callbacks from which a thread counts as full: beyond it, waiting grows without bound
 /// (queueing theory's knee).
@@ -18,88 +19,9 @@ pub const BOTTLENECK: Lint = Lint {
         "an executor's one thread, or all of them, run several callbacks and have a fifth of their time left or less",
     check: |facts| {
         let waits = message_waits(facts);
-        executors(facts).iter().filter_map(|executor| bottleneck(facts, executor, &waits)).collect()
+        facts.executors().iter().filter_map(|executor| bottleneck(facts, executor, &waits)).collect()
     },
 };
-
-/// Threads that run callbacks of one queue, and what they ran, by start.
-#[derive(Default)]
-pub(super) struct Executor {
-    pub process: Row<Process>,
-    tids: Vec<u32>,
-    /// Those that ran nothing, too.
-    pub threads: usize,
-    pub ran: Vec<Ran>,
-    /// Longest execution.
-    pub longest_ns: i64,
-}
-
-impl Executor {
-    /// Executions that overlap a stretch of time.
-    pub fn between(&self, from: i64, to: i64) -> impl Iterator<Item = &Ran> {
-        let first = self.ran.partition_point(|ran| ran.start_ns < from.saturating_sub(self.longest_ns));
-        let until = self.ran[first..].iter().take_while(move |ran| ran.start_ns < to);
-        until.filter(move |ran| ran.end_ns > from)
-    }
-}
-
-pub(super) fn executors(facts: &Facts<'_>) -> Vec<Executor> {
-    let rows: HashMap<Thread, &ExecutorThread> =
-        facts.tables.executors.iter().map(|row| ((row.process, row.tid), row)).collect();
-    let mut found: BTreeMap<(Row<Process>, Result<u32, u32>), Executor> = BTreeMap::new();
-    for ((process, tid), ran) in facts.threads() {
-        let row = rows.get(&(process, tid));
-        let which = row.and_then(|row| row.executor).ok_or(tid);
-        let executor = found.entry((process, which)).or_insert_with(|| Executor {
-            process,
-            tids: Vec::new(),
-            threads: 1,
-            ran: Vec::new(),
-            longest_ns: 0,
-        });
-        executor.tids.push(tid);
-        let told = row.and_then(|row| row.executor_threads).unwrap_or(1) as usize;
-        executor.threads = executor.threads.max(told).max(executor.tids.len());
-        executor.ran.extend(ran);
-        executor.longest_ns = ran.iter().map(|ran| ran.end_ns - ran.start_ns).fold(executor.longest_ns, i64::max);
-    }
-    let mut found = joined(found.into_values().collect());
-    found.iter_mut().for_each(|executor| executor.ran.sort_by_key(|ran| ran.start_ns));
-    found
-}
-
-/// Joins the threads of an rclpy pool into one executor. They never wait, so analysis takes them for several executors;
-/// threads that ran the same callback belong together.
-fn joined(found: Vec<Executor>) -> Vec<Executor> {
-    let mut joined: Vec<Executor> = Vec::new();
-    let mut of_callback: HashMap<Row<Callback>, usize> = HashMap::new();
-    for executor in found {
-        let callbacks: BTreeSet<Row<Callback>> = executor.ran.iter().map(|ran| ran.callback).collect();
-        let mut known: Vec<usize> =
-            callbacks.iter().filter_map(|callback| of_callback.get(callback).copied()).collect();
-        known.sort_unstable();
-        known.dedup();
-        let Some((first, others)) = known.split_first() else {
-            of_callback.extend(callbacks.into_iter().map(|callback| (callback, joined.len())));
-            joined.push(executor);
-            continue;
-        };
-        // Those that it connects become one; the others stay behind, empty.
-        let mut parts = vec![executor];
-        parts.extend(others.iter().map(|other| std::mem::take(&mut joined[*other])));
-        of_callback.values_mut().filter(|place| others.contains(place)).for_each(|place| *place = *first);
-        of_callback.extend(callbacks.into_iter().map(|callback| (callback, *first)));
-        let executor = &mut joined[*first];
-        for part in parts {
-            executor.tids.extend(part.tids);
-            executor.ran.extend(part.ran);
-            executor.threads = executor.threads.max(part.threads).max(executor.tids.len());
-            executor.longest_ns = executor.longest_ns.max(part.longest_ns);
-        }
-    }
-    joined.retain(|executor| !executor.tids.is_empty());
-    joined
-}
 
 /// What ran at once: callbacks that did beside any other execution, those beside one of their own, and the time in
 /// which any ran.

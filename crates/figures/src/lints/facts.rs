@@ -1,7 +1,9 @@
 //! The tables of one run as lints look at them.
 
+use super::ran::{executors, Executor, Ran, Thread};
 use crate::figures::Repeat;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::OnceLock;
 use tacho_analysis::queue::Traffic;
 use tacho_analysis::Options;
 use tacho_events::run::Load;
@@ -12,23 +14,8 @@ use tacho_tables::{
 };
 use tacho_workload::model::Workload;
 
-/// A process and one of its threads.
-pub type Thread = (Row<Process>, u32);
-
 /// A topic: what its rows are rows of.
 pub struct Topic;
-
-/// An execution that ended.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Ran {
-    pub callback: Row<Callback>,
-    /// Of its process.
-    pub tid: u32,
-    pub start_ns: i64,
-    pub end_ns: i64,
-    /// CPU time of its thread meanwhile, where it is known.
-    pub cpu_ns: Option<i64>,
-}
 
 /// What one subscription got, and what it did not.
 #[derive(Clone, Copy)]
@@ -68,6 +55,9 @@ pub struct Facts<'a> {
     /// happened.
     pub window: (i64, i64),
     options: Options,
+    /// Once they are asked for.
+    executors: OnceLock<Vec<Executor>>,
+    ros1: OnceLock<HashSet<Row<Process>>>,
 }
 
 impl<'a> Facts<'a> {
@@ -175,6 +165,8 @@ impl<'a> Facts<'a> {
             transport: transport.unwrap_or(""),
             window,
             options,
+            executors: OnceLock::new(),
+            ros1: OnceLock::new(),
         }
     }
 
@@ -185,8 +177,16 @@ impl<'a> Facts<'a> {
 
     /// Whether a process is of ROS 1, whose timers and services are put into a queue.
     pub fn is_ros1(&self, process: Row<Process>) -> bool {
-        let mut queued = self.tables.executions.iter().filter(|execution| execution.queued_ns.is_some());
-        queued.any(|execution| self.tables.callbacks[execution.callback].process == process)
+        let ros1 = self.ros1.get_or_init(|| {
+            let queued = self.tables.executions.iter().filter(|execution| execution.queued_ns.is_some());
+            queued.map(|execution| self.tables.callbacks[execution.callback].process).collect()
+        });
+        ros1.contains(&process)
+    }
+
+    /// Executors, and what their threads ran.
+    pub fn executors(&self) -> &[Executor] {
+        self.executors.get_or_init(|| executors(&self.tables.executors, self.threads()))
     }
 
     /// Publish calls that are judged.
@@ -270,14 +270,19 @@ impl<'a> Facts<'a> {
         to: i64,
     ) -> (i64, Option<Row<Callback>>) {
         let rows = self.threads.get(&thread).map_or(&[][..], |place| self.of_thread.of(*place));
-        let mut by_callback: HashMap<Row<Callback>, i64> = HashMap::new();
+        // A few: looking through all is fastest.
+        let mut by_callback: Vec<(Row<Callback>, i64)> = Vec::new();
         for ran in rows[rows.partition_point(|r| r.end_ns <= from)..].iter().take_while(|r| r.start_ns < to) {
             if ran.callback != but {
-                *by_callback.entry(ran.callback).or_default() += ran.end_ns.min(to) - ran.start_ns.max(from);
+                let ns = ran.end_ns.min(to) - ran.start_ns.max(from);
+                match by_callback.iter_mut().find(|(callback, _)| *callback == ran.callback) {
+                    Some((_, known)) => *known += ns,
+                    None => by_callback.push((ran.callback, ns)),
+                }
             }
         }
-        let most = by_callback.iter().max_by_key(|(callback, ns)| (**ns, std::cmp::Reverse(**callback)));
-        (by_callback.values().sum(), most.map(|(callback, _)| *callback))
+        let most = by_callback.iter().max_by_key(|(callback, ns)| (*ns, std::cmp::Reverse(*callback)));
+        (by_callback.iter().map(|(_, ns)| ns).sum(), most.map(|(callback, _)| *callback))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Inputs that are used long after they were sent, and inputs of message filters that find no partner.
 
-use super::facts::{percent, time, Facts, Ran};
+use super::facts::{percent, time, Facts};
+use super::ran::Ran;
 use super::{Case, Lint};
 use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::row::{numbered, Row};

@@ -1,7 +1,8 @@
 //! Wall time of callbacks that was no CPU time of their thread: then it is not their work that took long, and a lint
 //! says so.
 
-use super::facts::{time, Facts, Ran};
+use super::facts::{time, Facts};
+use super::ran::Ran;
 use super::{Case, Lint};
 use tacho_tables::row::{rows_of, Row};
 use tacho_tables::Callback;

@@ -13,6 +13,7 @@ mod kept;
 mod lifecycle;
 mod publishers;
 mod queues;
+mod ran;
 mod timers;
 
 use crate::figures::Repeat;

@@ -1,6 +1,7 @@
 //! Publishers that do not keep up, and messages that their transport does not carry well.
 
-use super::facts::{percent, time, Facts, Ran};
+use super::facts::{percent, time, Facts};
+use super::ran::Ran;
 use super::{Case, Lint};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tacho_analysis::{promise, udpros};

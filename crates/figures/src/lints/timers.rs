@@ -1,8 +1,8 @@
 //! Timers that start late, and timers that wait for each other.
 
 use super::callbacks;
-use super::executors::{executors, Executor};
-use super::facts::{percent, time, Facts, Ran};
+use super::facts::{percent, time, Facts};
+use super::ran::{Executor, Ran};
 use super::{Case, Lint};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tacho_tables::row::Row;
@@ -22,8 +22,8 @@ pub const LATE_TIMER: Lint = Lint {
     name: "late-timer",
     finds: "a timer starts more than half a period late, because other callbacks have its executor",
     check: |facts| {
-        let executors = executors(facts);
-        let of_callback = executor_of(&executors);
+        let executors = facts.executors();
+        let of_callback = executor_of(executors);
         let case = |(callback, period, ran): (Row<Callback>, i64, &[Ran])| {
             let executor = &executors[*of_callback.get(&callback)?];
             late_timer(facts, executor, (callback, period), ran)
@@ -205,7 +205,7 @@ pub const IN_STEP: Lint = Lint {
         let timers: HashMap<Row<Callback>, i64> =
             facts.timers().map(|(callback, period, _)| (callback, period)).collect();
         let in_turn = |executor: &&Executor| executor.threads == 1 || executor.runs_in_turn();
-        let executors = executors(facts);
+        let executors = facts.executors();
         executors.iter().filter(in_turn).flat_map(|executor| in_step(facts, executor, &timers)).collect()
     },
 };

@@ -49,7 +49,7 @@ impl<'a> Hungry<'a> {
         }
         let (mut ran_ns, mut lacked_ns) = (0, 0);
         for (number, repeat) in late.repeats() {
-            let of_it = own.range((number, Row::new(0))..=(number, Row::new(u32::MAX)));
+            let of_it = own.range((number, Row::new(0))..=(number, Row::LAST));
             let rows = of_it.clone().map(|((_, row), _)| &repeat.tables.executions[*row]);
             ran_ns += rows.clone().filter_map(|row| Some(row.end_ns? - row.start_ns)).sum::<i64>();
             if repeat.tables.preemptions.is_empty() {

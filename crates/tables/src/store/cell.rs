@@ -80,7 +80,10 @@ impl<T> Value for Row<T> {
         self.number().store()
     }
     fn restore(stored: i32) -> Result<Self, ParquetError> {
-        u32::restore(stored).map(Row::new)
+        match u32::restore(stored)? {
+            u32::MAX => Err(ParquetError::General(format!("found row {}, expected a row of less", u32::MAX))),
+            number => Ok(Row::new(number)),
+        }
     }
 }
 value!(i64, Int64Type, None, v => *v, s => Ok(s));

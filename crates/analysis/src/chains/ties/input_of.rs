@@ -6,7 +6,7 @@ use tacho_tables::row::Row;
 use tacho_tables::rows::Rows;
 
 /// Takes by publication, in its order.
-pub(super) struct InputOf(Rows<(Row<PublicationSeen>, Row<TakeSeen>)>);
+pub(crate) struct InputOf(Rows<(Row<PublicationSeen>, Row<TakeSeen>)>);
 
 impl InputOf {
     pub fn len(&self) -> usize {

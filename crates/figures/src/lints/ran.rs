@@ -1,0 +1,99 @@
+//! What threads and executors ran.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use tacho_tables::row::Row;
+use tacho_tables::{Callback, ExecutorThread, Process};
+
+/// A process and one of its threads.
+pub type Thread = (Row<Process>, u32);
+
+/// An execution that ended.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ran {
+    pub callback: Row<Callback>,
+    /// Of its process.
+    pub tid: u32,
+    pub start_ns: i64,
+    pub end_ns: i64,
+    /// CPU time of its thread meanwhile, where it is known.
+    pub cpu_ns: Option<i64>,
+}
+
+/// Threads that run callbacks of one queue, and what they ran, by start.
+#[derive(Default)]
+pub struct Executor {
+    pub process: Row<Process>,
+    pub tids: Vec<u32>,
+    /// Those that ran nothing, too.
+    pub threads: usize,
+    pub ran: Vec<Ran>,
+    /// Longest execution.
+    pub longest_ns: i64,
+}
+
+impl Executor {
+    /// Executions that overlap a stretch of time.
+    pub fn between(&self, from: i64, to: i64) -> impl Iterator<Item = &Ran> {
+        let first = self.ran.partition_point(|ran| ran.start_ns < from.saturating_sub(self.longest_ns));
+        let until = self.ran[first..].iter().take_while(move |ran| ran.start_ns < to);
+        until.filter(move |ran| ran.end_ns > from)
+    }
+}
+
+/// Executors of threads with what they ran. `rows`: what is known of the threads.
+pub fn executors<'a>(rows: &[ExecutorThread], threads: impl Iterator<Item = (Thread, &'a [Ran])>) -> Vec<Executor> {
+    let rows: HashMap<Thread, &ExecutorThread> = rows.iter().map(|row| ((row.process, row.tid), row)).collect();
+    let mut found: BTreeMap<(Row<Process>, Result<u32, u32>), Executor> = BTreeMap::new();
+    for ((process, tid), ran) in threads {
+        let row = rows.get(&(process, tid));
+        let which = row.and_then(|row| row.executor).ok_or(tid);
+        let executor = found.entry((process, which)).or_insert_with(|| Executor {
+            process,
+            tids: Vec::new(),
+            threads: 1,
+            ran: Vec::new(),
+            longest_ns: 0,
+        });
+        executor.tids.push(tid);
+        let told = row.and_then(|row| row.executor_threads).unwrap_or(1) as usize;
+        executor.threads = executor.threads.max(told).max(executor.tids.len());
+        executor.ran.extend(ran);
+        executor.longest_ns = ran.iter().map(|ran| ran.end_ns - ran.start_ns).fold(executor.longest_ns, i64::max);
+    }
+    let mut found = joined(found.into_values().collect());
+    found.iter_mut().for_each(|executor| executor.ran.sort_by_key(|ran| ran.start_ns));
+    found
+}
+
+/// Joins the threads of an rclpy pool into one executor. They never wait, so analysis takes them for several executors;
+/// threads that ran the same callback belong together.
+fn joined(found: Vec<Executor>) -> Vec<Executor> {
+    let mut joined: Vec<Executor> = Vec::new();
+    let mut of_callback: HashMap<Row<Callback>, usize> = HashMap::new();
+    for executor in found {
+        let callbacks: BTreeSet<Row<Callback>> = executor.ran.iter().map(|ran| ran.callback).collect();
+        let mut known: Vec<usize> =
+            callbacks.iter().filter_map(|callback| of_callback.get(callback).copied()).collect();
+        known.sort_unstable();
+        known.dedup();
+        let Some((first, others)) = known.split_first() else {
+            of_callback.extend(callbacks.into_iter().map(|callback| (callback, joined.len())));
+            joined.push(executor);
+            continue;
+        };
+        // Those that it connects become one; the others stay behind, empty.
+        let mut parts = vec![executor];
+        parts.extend(others.iter().map(|other| std::mem::take(&mut joined[*other])));
+        of_callback.values_mut().filter(|place| others.contains(place)).for_each(|place| *place = *first);
+        of_callback.extend(callbacks.into_iter().map(|callback| (callback, *first)));
+        let executor = &mut joined[*first];
+        for part in parts {
+            executor.tids.extend(part.tids);
+            executor.ran.extend(part.ran);
+            executor.threads = executor.threads.max(part.threads).max(executor.tids.len());
+            executor.longest_ns = executor.longest_ns.max(part.longest_ns);
+        }
+    }
+    joined.retain(|executor| !executor.tids.is_empty());
+    joined
+}
