@@ -26,6 +26,10 @@ def mean(summary, name, part="end_to_end_ms"):
     return next(c for c in summary["chains"] if c["name"] == name)[part]["mean"]
 
 
+def median(summary, name):
+    return next(c for c in summary["chains"] if c["name"] == name)["end_to_end_ms"]["median"]
+
+
 def test_both_methods_prove_their_gain_on_ros2(tacho, chain):
     tacho("tune", chain, "--method", "common-rate", "--method", "arrival", "--prove", "-o", "out")
     out = tacho.directory / "out"
@@ -34,8 +38,9 @@ def test_both_methods_prove_their_gain_on_ros2(tacho, chain):
     # Four gaps of 50 ms on average, evenly drawn; the computation is small beside them.
     assert mean(summary, "untuned", "alignment_ms") > 5 * mean(summary, "untuned", "computation_ms")
     assert mean(summary, "untuned", "alignment_ms") > 0.8 * mean(summary, "untuned")
-    assert mean(summary, "untuned") / mean(summary, "common_rate") > 5
-    assert mean(summary, "untuned") / mean(summary, "arrival") > 7
+    # Medians, because a few instances without a CPU decide the mean of an output that takes milliseconds.
+    assert median(summary, "untuned") / median(summary, "common_rate") > 5
+    assert median(summary, "untuned") / median(summary, "arrival") > 7
 
     curve = json.loads((out / "objective.json").read_text())
     hz = [p["hz"] for p in curve["points"]]

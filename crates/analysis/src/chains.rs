@@ -63,7 +63,7 @@ pub(crate) struct Traced {
 pub(crate) struct MadeOf {
     pub path: Path,
     pub ties: Vec<Tie>,
-    pub lost: Vec<Row<PublicationSeen>>,
+    pub lost: Rows<Row<PublicationSeen>>,
     /// Those that do not count as lost, since they may still be on their way.
     pub on_their_way: Vec<Row<PublicationSeen>>,
     /// Rows of its instances.
@@ -186,7 +186,7 @@ impl<'a> Tracer<'a> {
         origins: &Rows<Row<PublicationSeen>>,
         descents: &Rows<(Row<PublicationSeen>, i64)>,
         (worst, until_ns): (i64, Option<i64>),
-    ) -> (Vec<Row<PublicationSeen>>, Vec<Row<PublicationSeen>>) {
+    ) -> (Rows<Row<PublicationSeen>>, Vec<Row<PublicationSeen>>) {
         let seen = self.seen;
         let descended = Publications::of(descents.iter().map(|(origin, _)| *origin));
         let last = origins.iter().rposition(|p| descended.has(*p));
@@ -204,7 +204,7 @@ impl<'a> Tracer<'a> {
         let cut_off = |time: i64| {
             until_ns.is_some_and(|until| time >= until || time >= until.saturating_sub(worst) && !dropped(time))
         };
-        let (mut lost, mut on_their_way) = (Vec::new(), Vec::new());
+        let (mut lost, mut on_their_way) = (Rows::new(), Vec::new());
         for (position, publication) in far_apart(origins.iter()).enumerate().skip(matched_from) {
             let time = seen.publications[*publication].time;
             let unknown = seen.lacks(time, time.saturating_add(worst));
@@ -212,7 +212,10 @@ impl<'a> Tracer<'a> {
                 continue;
             }
             let on_its_way = last.is_none_or(|l| position > l) && (time >= in_flight_from || cut_off(time));
-            if on_its_way { &mut on_their_way } else { &mut lost }.push(*publication);
+            match on_its_way {
+                true => on_their_way.push(*publication),
+                false => lost.push(*publication),
+            }
         }
         (lost, on_their_way)
     }

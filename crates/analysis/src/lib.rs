@@ -4,7 +4,6 @@ mod calls;
 mod chains;
 mod graph;
 mod link;
-mod near;
 mod notes;
 mod observe;
 mod runs;

@@ -14,6 +14,7 @@ mod layers;
 mod merge;
 mod name;
 mod named;
+pub mod near;
 mod parts;
 pub mod row;
 pub mod rows;

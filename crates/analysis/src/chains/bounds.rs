@@ -98,8 +98,7 @@ impl Tracer<'_> {
             looked_at += 1;
             if let Ok(Some(trail)) = follower.follow(&route, outputs[place.index()]) {
                 led += 1;
-                let (first, end) = (&trail.hops[trail.hops.len() - 1], &trail.hops[0]);
-                sampled.worst_ns = sampled.worst_ns.max(Some(end.output_ns - first.start_ns));
+                sampled.worst_ns = sampled.worst_ns.max(Some(trail.output_ns() - trail.start_ns()));
             }
         }
         sampled.instances = (outputs.len() * led).div_ceil(looked_at.max(1));

@@ -6,10 +6,10 @@
 //! multi-threaded executor wait in turn, under one mutex, never at once (`MultiThreadedExecutor::run`). In rclpy's, one
 //! thread waits and gives callbacks to the threads of a pool, which never wait for work.
 
-use crate::near::partition_near;
 use crate::observe::{Seen, StreamSeen};
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
+use tacho_tables::near::partition_near;
 use tacho_tables::row::Row;
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::rows::{far_apart, Rows};

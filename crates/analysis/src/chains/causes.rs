@@ -9,7 +9,7 @@ mod received;
 mod ticks;
 
 use crate::chains::busy::{without, By, Held};
-use crate::chains::follow::{Follower, Output, Route, Trail, Wait};
+use crate::chains::follow::{Follower, Output, Route, Wait};
 use crate::chains::told::{few, late, sample};
 use crate::chains::wait::Arrival;
 use crate::chains::{MadeOf, Traced, Tracer};
@@ -205,12 +205,12 @@ impl Explainer<'_> {
     fn parts(&self, last: &Hop) -> Parts {
         let output = Output { execution: last.execution, publication: self.output_of(last), time: last.output_ns };
         let mut parts = Parts::new();
-        let followed = self.follower.borrow_mut().follow(&self.route, output);
-        let Ok(Some(Trail { hops, waits, .. })) = followed else { return parts };
-        for (hop, wait) in hops.iter().zip(&waits) {
-            self.wait(wait, hop, &mut parts);
+        let mut follower = self.follower.borrow_mut();
+        let Ok(Some(trail)) = follower.follow(&self.route, output) else { return parts };
+        for (hop, wait) in trail.hops() {
+            wait.into_iter().for_each(|wait| self.wait(wait, &hop, &mut parts));
         }
-        for hop in &hops {
+        for (hop, _) in trail.hops() {
             self.computation(hop.position, hop.execution, (hop.start_ns, hop.output_ns), &mut parts);
         }
         parts

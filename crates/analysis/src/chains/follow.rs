@@ -1,6 +1,6 @@
 //! Outputs followed back to the input of the first node that they descend from.
 
-use super::step::{Edge, Tied};
+use super::step::{Edge, Step, Tied};
 use super::ties::Tie;
 use super::wait::{Arrival, Split};
 use super::Tracer;
@@ -19,14 +19,57 @@ pub(crate) struct Output {
     pub time: i64,
 }
 
-/// One instance while it is followed back, last hop first.
-pub(crate) struct Trail {
-    pub hops: Vec<Hop>,
-    /// Of each hop but the first node's, last first.
-    pub waits: Vec<Wait>,
+/// One instance while it is followed back.
+pub(crate) struct Trail<'f> {
+    /// Of each node but the first, last first.
+    levels: &'f [Level],
+    /// Of the first node.
+    first: Hop,
+    /// Parts of all hops added up.
+    parts: Parts,
+    /// What all hops tell of their time off the CPU.
+    told: OffCpuTold,
     pub arrival: Option<Arrival>,
     /// Publication of the first node.
     pub origin: Option<Row<PublicationSeen>>,
+}
+
+/// What the hops of an instance tell of their time off the CPU.
+#[derive(Debug, Clone, Copy)]
+struct OffCpuTold {
+    /// All of them how long it was.
+    of_all: bool,
+    /// All of them how much of it was preemption.
+    divided: bool,
+}
+
+impl OffCpuTold {
+    fn of(hop: &Hop) -> OffCpuTold {
+        OffCpuTold { of_all: hop.off_cpu_ns.is_some(), divided: hop.preemption_ns.is_some() }
+    }
+
+    fn and(self, other: OffCpuTold) -> OffCpuTold {
+        OffCpuTold { of_all: self.of_all && other.of_all, divided: self.divided && other.divided }
+    }
+
+    /// Time off the CPU and preemption as an instance has them: only where all its hops do, and divided only where all
+    /// are.
+    fn common(self, off_cpu: Option<i64>, preemption: Option<i64>) -> (Option<i64>, Option<i64>) {
+        match self {
+            OffCpuTold { of_all: false, .. } => (None, None),
+            OffCpuTold { divided: false, .. } => (off_cpu.map(|off| off + preemption.unwrap_or(0)), None),
+            OffCpuTold { .. } => (off_cpu, preemption),
+        }
+    }
+}
+
+/// A step back, and what was gathered up to there.
+struct Level {
+    edge: usize,
+    step: Step,
+    parts: Parts,
+    told: OffCpuTold,
+    arrival: Arrival,
 }
 
 /// What an input waited for, from its publish call to the callback that used it.
@@ -48,22 +91,36 @@ pub(crate) struct Wait {
 /// The chain passes through a publish call that no callback made.
 pub(crate) struct PublishedOutside;
 
-/// A path, and of each of its nodes but the first the edge from the node before, among those of its follower.
+/// A path, and of each of its nodes but the first the edge from the node before, last first, among those of its
+/// follower.
 pub(crate) struct Route<'p> {
     path: &'p Path,
     edges: Vec<usize>,
 }
 
-/// Follows outputs, best in order. Paths that share edges share what was found on them.
+impl Route<'_> {
+    /// Routes in this order share as much with the one before as they can.
+    pub fn order(&self) -> &[usize] {
+        &self.edges
+    }
+}
+
+/// Follows outputs, best in order, and each over all routes before the next. Routes that share edges share what was
+/// found on them.
 pub(crate) struct Follower<'t> {
     tracer: &'t Tracer<'t>,
     edges: Vec<Edge<'t>>,
     places: HashMap<Tied, usize>,
+    /// The output that was followed last, how far it was, and the edge that led no further.
+    last: Option<Output>,
+    levels: Vec<Level>,
+    stopped: Option<usize>,
 }
 
 impl<'t> Follower<'t> {
     pub fn new(tracer: &'t Tracer<'t>) -> Follower<'t> {
-        Follower { tracer, edges: Vec::new(), places: HashMap::new() }
+        let (edges, places) = (Vec::new(), HashMap::new());
+        Follower { tracer, edges, places, last: None, levels: Vec::new(), stopped: None }
     }
 
     /// The route along a path whose nodes but the first have these ties.
@@ -75,33 +132,59 @@ impl<'t> Follower<'t> {
                 self.edges.len() - 1
             })
         };
-        let edges = (1..path.nodes.len()).map(&mut edge).collect();
+        let edges = (1..path.nodes.len()).rev().map(&mut edge).collect();
         Route { path, edges }
     }
 
     /// Follows an output back to the first node. `Ok(None)`: it does not descend from this path.
-    pub fn follow(&mut self, route: &Route<'_>, output: Output) -> Result<Option<Trail>, PublishedOutside> {
-        let (tracer, path, nodes) = (self.tracer, route.path, route.path.nodes.len());
-        let (hops, waits) = (Vec::with_capacity(nodes), Vec::with_capacity(nodes - 1));
-        let mut trail = Trail { hops, waits, origin: output.publication, arrival: None };
-        let mut at = output;
-        for position in (1..nodes).rev() {
+    pub fn follow(&mut self, route: &Route<'_>, output: Output) -> Result<Option<Trail<'_>>, PublishedOutside> {
+        let (tracer, path) = (self.tracer, route.path);
+        if self.last.replace(output) != Some(output) {
+            self.levels.clear();
+            self.stopped = None;
+        }
+        let shared = self.levels.iter().zip(&route.edges).take_while(|(level, edge)| level.edge == **edge).count();
+        if shared < self.levels.len() {
+            self.levels.truncate(shared);
+            self.stopped = None;
+        }
+        let runs = |step: &Step, place: usize| {
+            step.by.iter().any(|callback| path.may_run(route.edges.len() - place, *callback))
+        };
+        if !self.levels.iter().enumerate().all(|(place, level)| runs(&level.step, place)) {
+            return Ok(None);
+        }
+        for (place, edge) in route.edges.iter().enumerate().skip(shared) {
+            let last = self.levels.last();
+            let at = last.map_or(output, |level| level.step.source);
             let Some(running) = at.execution else { return Err(PublishedOutside) };
-            let Some(step) = self.edges[route.edges[position - 1]].back(tracer, running, at) else { return Ok(None) };
-            if !step.by.iter().any(|callback| path.may_run(position, *callback)) {
+            if self.stopped == Some(*edge) {
                 return Ok(None);
             }
-            trail.arrival = trail.arrival.max(Some(step.wait.split.evidence));
-            trail.waits.push(step.wait);
-            trail.hops.push(Hop { position: position as u32, ..step.hop });
-            at = step.source;
-            trail.origin = at.publication;
+            let Some(step) = self.edges[*edge].back(tracer, running, at) else {
+                self.stopped = Some(*edge);
+                return Ok(None);
+            };
+            let (parts, told, arrival) = (step.hop.parts(), OffCpuTold::of(&step.hop), step.wait.split.evidence);
+            self.levels.push(Level {
+                edge: *edge,
+                step,
+                parts: last.map_or(parts, |last| [last.parts, parts].into_iter().sum()),
+                told: last.map_or(told, |last| last.told.and(told)),
+                arrival: last.map_or(arrival, |last| last.arrival.max(arrival)),
+            });
+            self.stopped = None;
+            if !runs(&step, place) {
+                return Ok(None);
+            }
         }
+        let last = self.levels.last();
+        let at = last.map_or(output, |level| level.step.source);
         let start = at.execution.map_or(at.time, |e| tracer.seen.executions[e].start_ns);
         if !path.may_run(0, at.execution.map(|e| tracer.seen.executions[e].callback)) {
             return Ok(None);
         }
-        let first = Hop {
+        let first = tracer.with_off_cpu(Hop {
             instance: Row::new(0),
             position: 0,
             execution: at.execution,
@@ -114,45 +197,67 @@ impl<'t> Follower<'t> {
             kept_ns: None,
             off_cpu_ns: None,
             preemption_ns: None,
+        });
+        let own = OffCpuTold::of(&first);
+        Ok(Some(Trail {
+            levels: &self.levels,
+            parts: last.map(|last| last.parts).into_iter().chain([first.parts()]).sum(),
+            told: last.map_or(own, |last| last.told.and(own)),
+            arrival: last.map(|last| last.arrival),
+            origin: at.publication,
+            first,
+        }))
+    }
+}
+
+impl Trail<'_> {
+    pub fn start_ns(&self) -> i64 {
+        self.first.start_ns
+    }
+
+    pub fn output_ns(&self) -> i64 {
+        self.levels.first().map_or(self.first.output_ns, |last| last.step.hop.output_ns)
+    }
+
+    /// Its hops, last first; each but the first node's with what its input waited for.
+    pub fn hops(&self) -> impl DoubleEndedIterator<Item = (Hop, Option<&Wait>)> + '_ {
+        let with = |hop: Hop, position: usize| {
+            let (off_cpu_ns, preemption_ns) = self.told.common(hop.off_cpu_ns, hop.preemption_ns);
+            Hop { position: position as u32, off_cpu_ns, preemption_ns, ..hop }
         };
-        trail.hops.push(tracer.with_off_cpu(first));
-        same_of_all(&mut trail.hops);
-        Ok(Some(trail))
+        let nodes = self.levels.len();
+        let later = self.levels.iter().enumerate();
+        let later = later.map(move |(place, level)| (with(level.step.hop, nodes - place), Some(&level.step.wait)));
+        later.chain(std::iter::once((with(self.first, 0), None)))
     }
-}
 
-/// Leaves the time off the CPU to an instance where it is known of all its hops, and divides it only where it is
-/// divided in all.
-fn same_of_all(hops: &mut [Hop]) {
-    let known = hops.iter().all(|hop| hop.off_cpu_ns.is_some()) && hops.iter().any(|hop| hop.execution.is_some());
-    let divided = known && hops.iter().all(|hop| hop.preemption_ns.is_some());
-    if divided {
-        return;
+    /// Of each node, first one first, the callback that took the input, if there is one, and the execution that made
+    /// the output.
+    pub fn passed(&self) -> impl Iterator<Item = (Option<Row<Callback>>, Option<Row<Execution>>)> + '_ {
+        let later = self.levels.iter().rev().map(|level| (level.step.wait.callback, level.step.hop.execution));
+        std::iter::once((None, self.first.execution)).chain(later)
     }
-    for hop in hops {
-        let preemption = hop.preemption_ns.take().unwrap_or(0);
-        hop.off_cpu_ns = hop.off_cpu_ns.filter(|_| known).map(|off| off + preemption);
-    }
-}
 
-impl Trail {
     /// Its hops as rows of this instance, first node first.
     pub fn rows(&self, instance: Row<Instance>) -> impl Iterator<Item = Hop> + '_ {
-        self.hops.iter().rev().map(move |hop| Hop { instance, ..*hop })
+        self.hops().rev().map(move |(hop, _)| Hop { instance, ..hop })
     }
 
     /// Its row: the parts of all hops added up.
     pub fn instance(&self, chain: Row<Chain>) -> Instance {
-        let (first, end) = (&self.hops[self.hops.len() - 1], &self.hops[0]);
-        let parts: Parts = self.hops.iter().map(Hop::parts).sum();
+        let (start_ns, end_ns, parts) = (self.start_ns(), self.output_ns(), &self.parts);
+        let (off_cpu_ns, preemption_ns) = self.told.common(parts.off_cpu, parts.preemption);
+        let off = |part: Option<i64>| part.unwrap_or(0);
         Instance {
             chain,
-            start_ns: first.start_ns,
-            end_ns: end.output_ns,
-            end_to_end_ns: end.output_ns - first.start_ns,
-            computation_ns: parts.computation,
-            off_cpu_ns: parts.off_cpu,
-            preemption_ns: parts.preemption,
+            start_ns,
+            end_ns,
+            end_to_end_ns: end_ns - start_ns,
+            computation_ns: parts.computation + off(parts.off_cpu) + off(parts.preemption)
+                - off(off_cpu_ns)
+                - off(preemption_ns),
+            off_cpu_ns,
+            preemption_ns,
             alignment_ns: parts.alignment,
             queueing_ns: parts.queueing,
             kept_ns: parts.kept,

@@ -26,8 +26,10 @@ pub(super) fn trace(tracer: &Tracer<'_>, paths: &[(Vec<Tie>, Path)], many_hops: 
                 tied.then(|| Following::new(path, ties, follower.route(path, ties), path.named || !many_hops))
             })
             .collect();
+        let mut followed: Vec<&mut Following<'_>> = following.iter_mut().flatten().collect();
+        followed.sort_by(|one, other| one.route.order().cmp(other.route.order()));
         for output in far_apart(outputs.iter()) {
-            for path in following.iter_mut().flatten() {
+            for path in &mut followed {
                 path.take(tracer, &mut follower, *output);
             }
         }
@@ -86,22 +88,22 @@ impl<'p> Following<'p> {
                 return;
             }
         };
-        let (first, end) = (&trail.hops[trail.hops.len() - 1], &trail.hops[0]);
+        let (start_ns, output_ns) = (trail.start_ns(), trail.output_ns());
         // An input may be used again for as long as its node has no other: it was on its way until the first time.
         let is_again = trail.origin.is_some() && trail.origin == self.descents.last().map(|(origin, _)| *origin);
         if !is_again {
-            self.worst = self.worst.max(end.output_ns - first.start_ns);
+            self.worst = self.worst.max(output_ns - start_ns);
         }
         // A node that goes on without its sources uses their last message again and again.
-        if is_again && seen.options.sources_end_ns.is_some_and(|sources_end| end.output_ns >= sources_end) {
+        if is_again && seen.options.sources_end_ns.is_some_and(|sources_end| output_ns >= sources_end) {
             return;
         }
         self.descents.extend(trail.origin.map(|origin| (origin, output.time)));
-        if !seen.options.judges(first.start_ns) {
+        if !seen.options.judges(start_ns) {
             return;
         }
         // An input that was not recorded would make it an older one's.
-        if seen.lacks(first.start_ns, end.output_ns) {
+        if seen.lacks(start_ns, output_ns) {
             self.tables.left_out += 1;
             return;
         }

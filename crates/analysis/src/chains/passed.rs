@@ -19,11 +19,10 @@ impl Passed {
         Passed(vec![Vec::new(); nodes])
     }
 
-    pub fn add(&mut self, seen: &Seen, trail: &Trail) {
-        for (position, (place, hop)) in trail.hops.iter().enumerate().rev().enumerate() {
-            let ran = hop.execution.map(|execution| seen.executions[execution].callback);
-            let took = trail.waits.get(place).and_then(|wait| wait.callback).filter(|took| Some(*took) != ran);
-            let here = &mut self.0[position];
+    pub fn add(&mut self, seen: &Seen, trail: &Trail<'_>) {
+        for (here, (took, execution)) in self.0.iter_mut().zip(trail.passed()) {
+            let ran = execution.map(|execution| seen.executions[execution].callback);
+            let took = took.filter(|took| Some(*took) != ran);
             match here.iter_mut().find(|(at, _)| *at == (took, ran)) {
                 Some((_, count)) => *count += 1,
                 None => here.push(((took, ran), 1)),

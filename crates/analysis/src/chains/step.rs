@@ -5,8 +5,8 @@ use super::ties::input_of::InputOf;
 use super::wait::{split, Passage};
 use super::Tracer;
 use crate::graph::Path;
-use crate::near::partition_near;
 use crate::observe::{TakeSeen, Topic, INTERNAL};
+use tacho_tables::near::partition_near;
 use tacho_tables::row::Row;
 use tacho_tables::{Callback, Execution, Hop, LinkRule, Node};
 

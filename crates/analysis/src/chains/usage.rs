@@ -1,9 +1,9 @@
 //! What each execution took and published, and what each node took on each topic.
 
-use crate::near::partition_near;
 use crate::observe::{PublicationSeen, TakeSeen, Topic, INTERNAL};
 use crate::stages::Ways;
 use std::collections::HashMap;
+use tacho_tables::near::partition_near;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{Endpoint, Execution, Node};

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use tacho_analysis::Options;
 use tacho_events::wall;
 use tacho_tables::row::{Column, Row};
+use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::summary::{ChainFigures, Distribution, LateInstance, LatePart, LinkFigures, LostInputs};
 use tacho_tables::{CauseKind, Chain, Instance, Process, Tables};
 
@@ -20,18 +21,12 @@ const SHOWN_OF_OTHERS: usize = 2;
 pub(crate) fn explain(chains: &mut [ChainFigures], repeats: &[Repeat<'_>]) {
     let index: HashMap<(String, Vec<String>), usize> =
         chains.iter().enumerate().map(|(i, c)| ((c.name.clone(), c.path.clone()), i)).collect();
-    let mut of_inputs: Vec<[Vec<f64>; 3]> = vec![Default::default(); chains.len()];
+    let place_of_each = |tables: &Tables| -> Column<Chain, Option<usize>> {
+        Column::of(tables.chains.iter().map(|c| index.get(&(c.name.clone(), c.path.clone())).copied()))
+    };
+    let mut of_inputs = spans_of_inputs(chains.len(), repeats, &place_of_each);
     for (repeat, Repeat { tables, options, .. }) in repeats.iter().enumerate() {
-        let chain_of: Column<Chain, Option<usize>> =
-            Column::of(tables.chains.iter().map(|c| index.get(&(c.name.clone(), c.path.clone())).copied()));
-        for row in &tables.inputs {
-            let Some(chain) = chain_of[row.chain] else { continue };
-            let [reaction, age, held] = &mut of_inputs[chain];
-            let since = |end: Option<i64>, start: Option<i64>| Some((end? - start?) as f64 / NS_PER_MS);
-            reaction.extend(since(row.reflected_ns, row.previous_ns));
-            age.extend(since(row.last_used_ns, Some(row.start_ns)));
-            held.extend(since(row.last_used_ns.and(row.replaced_ns), Some(row.start_ns)));
-        }
+        let chain_of = place_of_each(tables);
         let waits = pending(tables, options);
         for ((row, chain), waits) in tables.chains.iter().zip(&chain_of).zip(&waits) {
             let Some(chain) = chain.map(|c| &mut chains[c]) else { continue };
@@ -63,14 +58,44 @@ pub(crate) fn explain(chains: &mut [ChainFigures], repeats: &[Repeat<'_>]) {
             }
         }
     }
-    for (chain, [reaction, age, held]) in chains.iter_mut().zip(of_inputs) {
-        chain.reaction_time_ms = Distribution::of(reaction);
-        chain.data_age_ms = Distribution::of(age);
-        chain.data_age_held_ms = Distribution::of(held);
+    for (place, chain) in chains.iter_mut().enumerate() {
+        let mut distribution =
+            |series: usize| Distribution::of_slice(of_inputs.of_mut(Row::behind(3 * place + series)));
+        chain.reaction_time_ms = distribution(0);
+        chain.data_age_ms = distribution(1);
+        chain.data_age_held_ms = distribution(2);
         chain.worst.sort_by(|a, b| b.end_to_end_ms.total_cmp(&a.end_to_end_ms));
         chain.worst.truncate(if chain.critical || chain.deadline_ms.is_some() { SHOWN } else { SHOWN_OF_OTHERS });
         chain.lost_inputs.sort_by_key(|loss| std::cmp::Reverse(loss.inputs));
     }
+}
+
+/// A chain's reaction times, data ages, or data ages up to the output that replaces: what its rows are rows of.
+struct Series;
+
+/// Of all inputs, ms; three series a chain.
+fn spans_of_inputs(
+    chains: usize,
+    repeats: &[Repeat<'_>],
+    place_of_each: &impl Fn(&Tables) -> Column<Chain, Option<usize>>,
+) -> Grouped<Series, f64> {
+    let places: Vec<Column<Chain, Option<usize>>> = repeats.iter().map(|repeat| place_of_each(repeat.tables)).collect();
+    Grouped::new(3 * chains, || {
+        let rows = repeats
+            .iter()
+            .zip(&places)
+            .flat_map(|(repeat, places)| repeat.tables.inputs.iter().filter_map(|row| Some((places[row.chain]?, row))));
+        rows.flat_map(|(place, row)| {
+            let since = |end: Option<i64>, start: Option<i64>| Some((end? - start?) as f64 / NS_PER_MS);
+            let spans = [
+                since(row.reflected_ns, row.previous_ns),
+                since(row.last_used_ns, Some(row.start_ns)),
+                since(row.last_used_ns.and(row.replaced_ns), Some(row.start_ns)),
+            ];
+            let series = (0..3).map(move |series| Row::behind(3 * place + series));
+            series.zip(spans).filter_map(|(series, span)| Some((series, span?)))
+        })
+    })
 }
 
 /// Of each chain: how long the oldest change had waited at the end that no output reflects. The end is that of the

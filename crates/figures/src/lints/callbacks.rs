@@ -185,14 +185,14 @@ fn starved(
     waits: impl Iterator<Item = (i64, Ran)>,
 ) -> Option<Case> {
     let process = facts.tables.callbacks[callback].process;
-    let (mut count, mut all, mut worst) = (0usize, 0usize, None);
+    let (mut count, mut all, mut worst, mut near) = (0usize, 0usize, None, 0);
     for (ready, ran) in waits {
         all += 1;
         let wait = ran.start_ns - ready;
         if wait < STARVED_PERIODS * period.max(1) {
             continue;
         }
-        let (others, most) = facts.busy_with_others((process, ran.tid), callback, ready, ran.start_ns);
+        let (others, most) = facts.busy_with_others((process, ran.tid), callback, (ready, ran.start_ns), &mut near);
         if others as f64 >= STARVED_BY_OTHERS * wait as f64 {
             count += 1;
             if worst.is_none_or(|(longest, _)| wait > longest) {
@@ -233,8 +233,10 @@ pub const TIMER_DRIFT: Lint = Lint {
             }
             let process = facts.tables.callbacks[callback].process;
             // What others kept it from is starvation or a full thread, and other lints'.
+            let mut near = 0;
             let is_held = |before: &Ran, ran: &Ran| {
-                let others = |from| facts.busy_with_others((process, ran.tid), callback, from, ran.start_ns).0 > 0;
+                let thread = (process, ran.tid);
+                let mut others = |from| facts.busy_with_others(thread, callback, (from, ran.start_ns), &mut near).0 > 0;
                 let due = before.start_ns + period;
                 (ran.start_ns > due && others(due)) || others(ran.start_ns - (period as f64 * JUST_BEFORE) as i64)
             };
@@ -270,7 +272,7 @@ pub const TIMER_DRIFT: Lint = Lint {
 /// How far starts move against the grid of their timer, ns a period, and how many starts that nothing held up say so.
 /// `None`: too few to tell. Between two such starts lies a whole number of periods, whatever became of the starts
 /// between them.
-fn movement(period: i64, ran: &[Ran], is_held: impl Fn(&Ran, &Ran) -> bool) -> Option<(f64, usize)> {
+fn movement(period: i64, ran: &[Ran], mut is_held: impl FnMut(&Ran, &Ran) -> bool) -> Option<(f64, usize)> {
     let free: Vec<i64> =
         ran.windows(2).filter(|pair| !is_held(&pair[0], &pair[1])).map(|pair| pair[1].start_ns).collect();
     if free.len() < DRIFT_INTERVALS {

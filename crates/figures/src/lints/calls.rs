@@ -51,7 +51,7 @@ fn waiting(facts: &Facts<'_>) -> Vec<Case> {
     for call in facts.tables.services.iter().filter(|call| call.requested_ns().is_some_and(|ns| facts.judges(ns))) {
         let (Some(client), Some(sent)) = (call.client, call.requested_ns()) else { continue };
         let own = executors.iter().filter(|executor| executor.process == process_of(facts, client));
-        let inside = own.flat_map(|executor| executor.between(sent, sent + 1).map(move |ran| (executor, ran)));
+        let inside = own.flat_map(|executor| executor.between(sent, sent + 1, &mut 0).map(move |ran| (executor, ran)));
         let mut callers = inside.filter(|(_, ran)| facts.tables.callbacks[ran.callback].node == Some(client));
         // Of two callbacks of a node that ran at once it is not known which one called.
         let (Some((executor, ran)), None) = (callers.next(), callers.next()) else { continue };

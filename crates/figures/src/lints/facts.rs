@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use tacho_analysis::queue::Traffic;
 use tacho_analysis::Options;
 use tacho_events::run::Load;
+use tacho_tables::near::partition_near;
 use tacho_tables::row::{numbered, rows_of, Column, Row};
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{
@@ -262,17 +263,18 @@ impl<'a> Facts<'a> {
     }
 
     /// Time that a thread spent inside callbacks other than `but`, between two instants, and which of them longest.
+    /// `near`: where the look-up before ended.
     pub fn busy_with_others(
         &self,
         thread: Thread,
         but: Row<Callback>,
-        from: i64,
-        to: i64,
+        (from, to): (i64, i64),
+        near: &mut usize,
     ) -> (i64, Option<Row<Callback>>) {
         let rows = self.threads.get(&thread).map_or(&[][..], |place| self.of_thread.of(*place));
         // A few: looking through all is fastest.
         let mut by_callback: Vec<(Row<Callback>, i64)> = Vec::new();
-        for ran in rows[rows.partition_point(|r| r.end_ns <= from)..].iter().take_while(|r| r.start_ns < to) {
+        for ran in rows[partition_near(rows, near, |r| r.end_ns <= from)..].iter().take_while(|r| r.start_ns < to) {
             if ran.callback != but {
                 let ns = ran.end_ns.min(to) - ran.start_ns.max(from);
                 match by_callback.iter_mut().find(|(callback, _)| *callback == ran.callback) {

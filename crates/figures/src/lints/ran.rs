@@ -1,7 +1,9 @@
 //! What threads and executors ran.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use tacho_tables::near::partition_near;
 use tacho_tables::row::Row;
+use tacho_tables::rows::Rows;
 use tacho_tables::{Callback, ExecutorThread, Process};
 
 /// A process and one of its threads.
@@ -26,15 +28,15 @@ pub struct Executor {
     pub tids: Vec<u32>,
     /// Those that ran nothing, too.
     pub threads: usize,
-    pub ran: Vec<Ran>,
+    pub ran: Rows<Ran>,
     /// Longest execution.
     pub longest_ns: i64,
 }
 
 impl Executor {
-    /// Executions that overlap a stretch of time.
-    pub fn between(&self, from: i64, to: i64) -> impl Iterator<Item = &Ran> {
-        let first = self.ran.partition_point(|ran| ran.start_ns < from.saturating_sub(self.longest_ns));
+    /// Executions that overlap a stretch of time. `near`: where the look-up before ended.
+    pub fn between(&self, from: i64, to: i64, near: &mut usize) -> impl Iterator<Item = &Ran> {
+        let first = partition_near(&self.ran, near, |ran| ran.start_ns < from.saturating_sub(self.longest_ns));
         let until = self.ran[first..].iter().take_while(move |ran| ran.start_ns < to);
         until.filter(move |ran| ran.end_ns > from)
     }
@@ -51,17 +53,19 @@ pub fn executors<'a>(rows: &[ExecutorThread], threads: impl Iterator<Item = (Thr
             process,
             tids: Vec::new(),
             threads: 1,
-            ran: Vec::new(),
+            ran: Rows::new(),
             longest_ns: 0,
         });
         executor.tids.push(tid);
         let told = row.and_then(|row| row.executor_threads).unwrap_or(1) as usize;
         executor.threads = executor.threads.max(told).max(executor.tids.len());
-        executor.ran.extend(ran);
+        executor.ran.extend(ran.iter().copied());
         executor.longest_ns = ran.iter().map(|ran| ran.end_ns - ran.start_ns).fold(executor.longest_ns, i64::max);
     }
     let mut found = joined(found.into_values().collect());
-    found.iter_mut().for_each(|executor| executor.ran.sort_by_key(|ran| ran.start_ns));
+    for executor in &mut found {
+        executor.ran = std::mem::take(&mut executor.ran).sorted_by(|one, other| one.start_ns.cmp(&other.start_ns));
+    }
     found
 }
 

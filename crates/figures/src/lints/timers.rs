@@ -59,11 +59,14 @@ fn late_timer(
     let beside = beside(executor, timer);
     let (mut late, mut by): (Vec<i64>, HashMap<Row<Callback>, i64>) = (Vec::new(), HashMap::new());
     // When the start before was due. A start that nothing held up is on the grid, which may wander.
-    let mut grid = ran.first()?.start_ns;
+    let (mut grid, mut near) = (ran.first()?.start_ns, 0);
     for ran in &ran[1..] {
         let due = grid + period;
         let waited = ran.start_ns - due;
-        let others = if waited > 0 { kept_by(executor, &beside, timer, due, ran.start_ns) } else { BTreeMap::new() };
+        let others = match waited > 0 {
+            true => kept_by(executor, &beside, timer, (due, ran.start_ns), &mut near),
+            false => BTreeMap::new(),
+        };
         let held = others.values().sum::<i64>() as f64 >= BY_OTHERS * waited as f64 && waited > 0;
         // rcl leaves out what it missed and stays on its grid.
         grid = if held { due + waited.div_euclid(period) * period } else { ran.start_ns };
@@ -122,16 +125,17 @@ fn beside(executor: &Executor, callback: Row<Callback>) -> HashSet<Row<Callback>
 }
 
 /// What kept a callback of an executor from starting between two instants: callbacks on its one thread; of several
-/// threads those that never ran at the same time as it, or else all, while they had all threads.
+/// threads those that never ran at the same time as it, or else all, while they had all threads. `near`: where the
+/// look-up before ended.
 fn kept_by(
     executor: &Executor,
     beside: &HashSet<Row<Callback>>,
     but: Row<Callback>,
-    from: i64,
-    to: i64,
+    (from, to): (i64, i64),
+    near: &mut usize,
 ) -> BTreeMap<Row<Callback>, i64> {
     let mut by: BTreeMap<Row<Callback>, i64> = BTreeMap::new();
-    let inside: Vec<&Ran> = executor.between(from, to).filter(|ran| ran.callback != but).collect();
+    let inside: Vec<&Ran> = executor.between(from, to, near).filter(|ran| ran.callback != but).collect();
     let clipped = |ran: &Ran| (ran.start_ns.max(from), ran.end_ns.min(to));
     for ran in inside.iter().filter(|ran| !beside.contains(&ran.callback)) {
         let (start, end) = clipped(ran);

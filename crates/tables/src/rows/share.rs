@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A table as long as this stays in memory, whatever the others have.
-pub(super) const KEPT_BYTES: usize = 2 << 20;
+pub(super) const KEPT_BYTES: usize = 256 << 10;
 /// The same, as [`keep_in_memory`] says.
 pub(super) static KEPT: AtomicUsize = AtomicUsize::new(KEPT_BYTES);
 /// Whether there is a share: without one, longer tables are in files, of which the least share of pages stays.
@@ -19,7 +19,7 @@ pub(super) static MAPPED_BYTES: AtomicUsize = AtomicUsize::new(0);
 /// Part of the machine's memory that long tables have, and so have their resident pages of files; least and most of it.
 const SHARE: usize = 32;
 const LEAST_SHARE_BYTES: usize = 96 << 20;
-const MOST_SHARE_BYTES: usize = 512 << 20;
+const MOST_SHARE_BYTES: usize = 192 << 20;
 /// How often the kernel is asked for what is resident: a row that is touched makes 64 KiB resident (fault-around), in a
 /// microsecond or so.
 const ASKED_EVERY: Duration = Duration::from_micros(100);

@@ -1,7 +1,7 @@
 //! The input that each output of a node was made of, by a rule that finds it over the whole run.
 
-use crate::near::partition_near;
 use crate::observe::{PublicationSeen, TakeSeen};
+use tacho_tables::near::partition_near;
 use tacho_tables::row::Row;
 use tacho_tables::rows::Rows;
 

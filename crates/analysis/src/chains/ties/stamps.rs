@@ -2,9 +2,9 @@
 
 use super::input_of::InputOf;
 use super::{Output, Ties};
-use crate::near::partition_near;
 use crate::observe::{TakeSeen, Topic};
 use std::collections::HashSet;
+use tacho_tables::near::partition_near;
 use tacho_tables::row::Row;
 use tacho_tables::rows::{far_apart, Rows};
 use tacho_tables::Node;

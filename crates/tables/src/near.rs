@@ -1,7 +1,7 @@
 //! A binary search that begins where the one before ended: most walks ask in order, and memory beside is at hand.
 
 /// As [`slice::partition_point`]. `near`: where the answer before was; any number will do.
-pub(crate) fn partition_near<T>(all: &[T], near: &mut usize, mut is_before: impl FnMut(&T) -> bool) -> usize {
+pub fn partition_near<T>(all: &[T], near: &mut usize, mut is_before: impl FnMut(&T) -> bool) -> usize {
     let at = (*near).min(all.len());
     let (mut low, mut high, mut step) = (0, all.len(), 1);
     if all.get(at).is_some_and(&mut is_before) {
