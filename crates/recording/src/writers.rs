@@ -2,7 +2,7 @@
 //! it: if that process stored beyond the new end, SIGBUS would kill it.
 
 use crate::pid_namespace;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
@@ -60,6 +60,21 @@ pub(crate) fn writers(files: &[PathBuf]) -> BTreeMap<PathBuf, Writer> {
     found
 }
 
+/// Does the same soon after: a process that had a file mapped `before` and still has it is its writer, and only for the
+/// other files are all processes of the machine looked through.
+pub(crate) fn writers_since(before: &BTreeMap<PathBuf, Writer>, files: &[PathBuf]) -> BTreeMap<PathBuf, Writer> {
+    let names = Maps::names(files);
+    let known: BTreeSet<u32> = files.iter().filter_map(|path| before.get(path)?.process()).collect();
+    let still = known.into_iter().flat_map(|pid| {
+        let text = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default(); // ended: another may write its file
+        Maps::mapped_in(&text, &names).into_iter().map(move |path| (path, Writer::Process(pid)))
+    });
+    let mut found: BTreeMap<PathBuf, Writer> = still.collect();
+    let others: Vec<PathBuf> = files.iter().filter(|path| !found.contains_key(*path)).cloned().collect();
+    found.extend(writers(&others));
+    found
+}
+
 /// The kernel's answer to a request for a read lease (fcntl(2), F_SETLEASE). It grants one only on a file that no
 /// process has open or mapped for writing, including processes in other namespaces.
 enum Lease {
@@ -110,8 +125,7 @@ impl Maps {
     /// Finds files by name, because the pid in an event file may mean another process in this pid namespace. A name
     /// contains the pid and the time of its creation.
     fn of(files: &[PathBuf]) -> Maps {
-        let names: HashMap<&OsStr, &PathBuf> =
-            files.iter().filter_map(|path| Some((path.file_name()?, path))).collect();
+        let names = Maps::names(files);
         // Mounted with hidepid, /proc lists only the processes of this user; in a container, only those of the
         // container.
         let whole = Path::new("/proc/1").exists() && pid_namespace::is_first();
@@ -125,14 +139,19 @@ impl Maps {
                     continue;
                 }
             };
-            for line in text.split(|byte| *byte == b'\n') {
-                let name = line.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-                if let Some(path) = names.get(OsStr::from_bytes(name)) {
-                    maps.mapped.push(((*path).clone(), pid));
-                }
-            }
+            maps.mapped.extend(Maps::mapped_in(&text, &names).into_iter().map(|path| (path, pid)));
         }
         maps
+    }
+
+    fn names(files: &[PathBuf]) -> HashMap<&OsStr, &PathBuf> {
+        files.iter().filter_map(|path| Some((path.file_name()?, path))).collect()
+    }
+
+    /// Those of the files that stand in the text of /proc/PID/maps.
+    fn mapped_in(text: &[u8], names: &HashMap<&OsStr, &PathBuf>) -> Vec<PathBuf> {
+        let name = |line: &[u8]| names.get(OsStr::from_bytes(line.rsplit(|byte| *byte == b'/').next()?)).copied();
+        text.split(|byte| *byte == b'\n').filter_map(|line| name(line).cloned()).collect()
     }
 }
 
@@ -152,9 +171,16 @@ mod tests {
         // SAFETY: no process cuts the file.
         let mapping = unsafe { memmap2::MmapMut::map_mut(&file) }.unwrap();
         drop(file);
-        assert_eq!(who(), Some(Writer::Process(std::process::id())));
+        let writer = Writer::Process(std::process::id());
+        assert_eq!(who(), Some(writer));
+        let since = |before: &BTreeMap<PathBuf, Writer>| writers_since(before, std::slice::from_ref(&path));
+        let known = since(&BTreeMap::new());
+        assert_eq!(known.get(&path), Some(&writer));
+        assert_eq!(since(&known), known);
+        let ended = BTreeMap::from([(path.clone(), Writer::Process(u32::MAX))]);
+        assert_eq!(since(&ended), known, "another process has it now");
         drop(mapping);
-        assert_eq!(who(), None);
+        assert_eq!((who(), since(&known).get(&path)), (None, None));
     }
 
     #[test]

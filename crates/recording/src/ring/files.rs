@@ -2,7 +2,7 @@
 
 use super::file::{self, RingFile};
 use crate::clock::{self, Sync, TickSource};
-use crate::writers::{writers, Writer};
+use crate::writers::{writers_since, Writer};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -46,6 +46,8 @@ pub struct Ring {
     /// The first reading of each counter.
     pub(super) first: HashMap<TickSource, Sync>,
     looked_for_ended: Instant,
+    /// Who wrote the files then.
+    writers: BTreeMap<PathBuf, Writer>,
     pub(super) processes_let_go: u64,
     held: bool,
 }
@@ -64,6 +66,7 @@ impl Ring {
             files: BTreeMap::new(),
             first,
             looked_for_ended: Instant::now(),
+            writers: BTreeMap::new(),
             processes_let_go: 0,
             held: false,
         })
@@ -109,12 +112,12 @@ impl Ring {
 
     fn let_go_of_ended(&mut self, clocks: &HashMap<TickSource, Rate>, before_ns: i64) -> Result<(), Error> {
         let paths: Vec<PathBuf> = self.files.keys().cloned().collect();
-        let writers = writers(&paths);
+        self.writers = writers_since(&self.writers, &paths);
         let mut empty = Vec::new();
         for (path, file) in &mut self.files {
             let Some(rate) = clocks.get(&file.ticks()) else { continue };
             let before = rate.ticks_before(before_ns);
-            match writers.get(path) {
+            match self.writers.get(path) {
                 Some(Writer::Process(pid)) => {
                     if let Some(threads) = threads_in_their_namespace(*pid) {
                         file.let_go_of_ended(before, |tid| threads.contains(&tid), |ticks| rate.ns(ticks))
