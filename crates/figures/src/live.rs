@@ -29,6 +29,8 @@ pub struct LiveWindow {
     lasting_of: HashMap<(ProcessIndex, Lasting), usize>,
     recent: VecDeque<Event>,
     events: u64,
+    /// The newest event of the last reading but one: of what is older, every file was read since.
+    read_up_to_ns: Option<i64>,
     only: Option<Only>,
 }
 
@@ -80,6 +82,7 @@ impl LiveWindow {
             lasting_of: HashMap::new(),
             recent: VecDeque::new(),
             events: 0,
+            read_up_to_ns: None,
             only: None,
         }
     }
@@ -91,8 +94,17 @@ impl LiveWindow {
         LiveWindow { only: Some(only), ..self }
     }
 
-    /// Takes in what was written since the last call.
+    /// Takes in what was written since the last call, in two readings: one file is read after the other, and where this
+    /// thread has no CPU in between, the second one has events of a time that was not written yet when the first was
+    /// read.
     pub fn read(&mut self) -> Result<(), tacho_events::reader::Error> {
+        self.read_once()?;
+        self.read_up_to_ns = self.newest_ns();
+        self.read_once()
+    }
+
+    /// The same in one reading, for those who know the time before it.
+    fn read_once(&mut self) -> Result<(), tacho_events::reader::Error> {
         let LiveWindow { follower, lasting, lasting_of, recent, events, only, .. } = self;
         follower.read(|event, texts| {
             *events += 1;
@@ -111,8 +123,8 @@ impl LiveWindow {
             }
         })?;
         self.recent.make_contiguous().sort_by_key(|event| event.time); // stable: each stream stays in its order
-        if let Some(newest) = self.newest_ns() {
-            self.forget_before(newest.saturating_sub(self.span_ns).saturating_sub(LINKED_BEFORE_NS));
+        if let Some(up_to) = self.read_up_to_ns.or(self.newest_ns()) {
+            self.forget_before(up_to.saturating_sub(self.span_ns).saturating_sub(LINKED_BEFORE_NS));
         }
         Ok(())
     }
@@ -130,7 +142,7 @@ impl LiveWindow {
 
     /// From when to when the window reaches; `None` before the first event.
     fn window_ns(&self) -> Option<(i64, i64)> {
-        let to = self.newest_ns()? - SETTLED_NS;
+        let to = self.read_up_to_ns? - SETTLED_NS;
         let first = self.recent.front().map_or(to, |event| event.time.as_ns());
         Some(((to - self.span_ns).max(first), to))
     }
@@ -248,7 +260,12 @@ pub(crate) mod tests {
         assert!((summary.topics[0].rate_hz.expect("rate") - 100.0).abs() < 0.01);
         assert_eq!(summary.topics[0].lost, Some(0));
 
-        write(&mut file, 50_000, 100_000);
+        write(&mut file, 50_000, 60_000);
+        let before = window.window_ns();
+        window.read_once().expect("read");
+        assert_eq!(window.window_ns(), before, "of other files these events may not be there yet");
+
+        write(&mut file, 60_000, 100_000);
         window.read().expect("read");
         assert!((latency(&window.summary()).0 - 3000.0).abs() < 1.0);
         assert!(window.recent.len() < 13 * 100 * 8, "{}", window.recent.len());

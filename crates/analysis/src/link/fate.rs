@@ -2,9 +2,8 @@
 
 use crate::observe::{PublicationSeen, INTERNAL};
 use crate::stages::Ways;
-use std::collections::HashMap;
 use tacho_tables::row::Row;
-use tacho_tables::rows::far_apart;
+use tacho_tables::rows::{far_apart, Rows};
 use tacho_tables::{Delivery, Endpoint, LostIn, Process};
 
 /// Why a subscription never took a message.
@@ -25,15 +24,18 @@ pub(crate) enum Fate {
 /// Looks up messages that were not taken.
 pub(crate) struct Fates<'a> {
     ways: &'a Ways,
-    /// By publisher, subscription and publish time.
-    lost: HashMap<(Row<Endpoint>, Row<Endpoint>, i64), Option<LostIn>>,
+    /// By what they are found by, in its order.
+    lost: Rows<(Sent, Option<LostIn>)>,
 }
+
+/// Publisher, subscription and publish time of a message.
+type Sent = (Row<Endpoint>, Row<Endpoint>, i64);
 
 impl<'a> Fates<'a> {
     pub fn new(ways: &'a Ways) -> Fates<'a> {
         let lost = far_apart(ways.carried.messages.messages.iter()).filter(|m| m.delivery == Delivery::Lost);
-        let lost = lost.filter_map(|m| Some(((m.publisher?, m.subscription, m.publish_ns?), m.lost_in))).collect();
-        Fates { ways, lost }
+        let lost = lost.filter_map(|m| Some(((m.publisher?, m.subscription, m.publish_ns?), m.lost_in)));
+        Fates { ways, lost: lost.collect::<Rows<_>>().sorted_by(|one, other| one.0.cmp(&other.0)) }
     }
 
     /// Of a publication that the subscription did not take. `exchanged`: it took another one of the topic; `overtaken`:
@@ -48,8 +50,9 @@ impl<'a> Fates<'a> {
         let seen = self.ways;
         let row = &seen.publications[publication];
         let Some(publisher) = row.endpoint.filter(|e| *e != INTERNAL) else { return Fate::Untold };
-        if let Some(lost_in) = self.lost.get(&(publisher, subscription, row.time)) {
-            return Fate::Lost(*lost_in);
+        let sent = (publisher, subscription, row.time);
+        if let Ok(place) = self.lost.binary_search_by_key(&sent, |lost| lost.0) {
+            return Fate::Lost(self.lost[place].1);
         }
         let process = seen.process_of(subscription);
         let dropped = |process: Row<Process>| seen.processes[process].dropped_events > 0 && seen.gaps.is_empty();

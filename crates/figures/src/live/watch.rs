@@ -102,7 +102,7 @@ impl Watch {
 
     /// Judges what happened until `now`; which trigger was met and by what, where one was.
     pub fn look(&mut self, now: i64) -> Result<Option<String>, tacho_events::reader::Error> {
-        self.window.read()?;
+        self.window.read_once()?;
         let tables = self.window.messages(i64::MIN, now);
         let met: Vec<String> =
             self.triggers.iter_mut().filter_map(|watched| watched.judge(&tables, now - SETTLED_NS)).collect();
