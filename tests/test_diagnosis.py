@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -15,7 +16,7 @@ from places import ROOT
 BENCHMARK = ROOT / "benchmarks" / "diagnosis"
 sys.path.insert(0, str(BENCHMARK))
 
-from measure import Results, bounded, measure  # noqa: E402
+from measure import Results, bounded, crashes_since, measure  # noqa: E402
 from score import figures, row  # noqa: E402
 
 SEEDS = [11, 17]
@@ -77,6 +78,17 @@ def test_a_system_that_hangs_is_ended_with_all_that_it_started_and_loses_nothing
     assert [json.loads(line) for line in file.read_text().splitlines()] == again.rows == [before, hung]
     (first, three) = figures(again.rows)
     assert (first["ours"], first["peer"]) == (50, 2) and three["ours"] == 50, "one that hung is not left out"
+
+
+def test_a_crash_in_a_library_is_named_as_the_kernel_names_it(tmp_path):
+    if subprocess.run(["dmesg"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
+        pytest.skip("the kernel's messages cannot be read here")
+    crash = [sys.executable, "-c", "import ctypes; ctypes.memset(0, 1, 1)"]
+    with pytest.raises(Exception, match=r"exits with -11: .*segfault at 0 .* in libc\.so\.6"):
+        bounded(crash, tmp_path, dict(os.environ), time.monotonic() + LIMIT_S)
+    assert crashes_since(
+        7, "[    4.5] a[1]: segfault in libx.so[1]\n[    7.5] b[2]: segfault in liby.so[2]\n[ 8.5] no"
+    ) == ("b[2]: segfault in liby.so[2]")
 
 
 def test_what_ignores_an_interrupt_is_killed(tmp_path):

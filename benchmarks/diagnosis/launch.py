@@ -25,7 +25,7 @@ for after_s, process in sorted(deaths, key=lambda death: death[0]):
     process.kill()
 time.sleep(max(0, started + {duration_s} - time.monotonic()))
 killed = [process for _, process in deaths]
-died = [process.args for process in running if process.poll() is not None and process not in killed]
+died = [(process.args, process.returncode) for process in running if process.poll() is not None and process not in killed]
 for process in running:
     process.send_signal(signal.SIGINT)
 for process in running:

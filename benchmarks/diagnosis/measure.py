@@ -4,6 +4,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -35,6 +36,8 @@ PULSE = [
 ]
 PATIENCE_S = 5
 """What a system that is told to end has for it."""
+KERNEL_CLOCK_S = 2
+"""The clock of the kernel's messages may be off ours by this."""
 
 
 class NotExplained(Exception):
@@ -132,6 +135,7 @@ def analysed_anew(folder: Path, limit_s: float) -> dict:
 
 def bounded(command: list, folder: Path, environment: Mapping[str, str], until: float) -> str:
     """What a command prints on stdout. One that takes longer is ended with all that it started: in order first, by force then."""
+    began_s = time.monotonic()
     with (folder / "out").open("w+") as out, (folder / "err").open("w+") as err:
         process = subprocess.Popen(
             [str(word) for word in command], cwd=folder, env=environment, stdout=out, stderr=err, start_new_session=True
@@ -146,9 +150,16 @@ def bounded(command: list, folder: Path, environment: Mapping[str, str], until: 
         out.seek(0)
         err.seek(0)
         if hung or process.returncode != 0:
-            tail = err.read()[-500:].strip()
-            raise NotExplained(f"{hung or f'{command[1]} exits with {process.returncode}'}: {tail}")
+            tail = err.read()[-4000:].strip()  # a recording's notes follow what its program printed
+            crashes = crashes_since(began_s, subprocess.run(["dmesg"], capture_output=True, text=True).stdout)
+            raise NotExplained(f"{hung or f'{command[1]} exits with {process.returncode}'}: {tail} {crashes}")
         return out.read()
+
+
+def crashes_since(began_s: float, kernel: str) -> str:
+    """What the kernel printed of crashes in shared objects since then, by its own clock: it names thread and library."""
+    lines = (re.match(r"\[ *(\d+\.\d+)\] (.* in \S+\.so.*)", line) for line in kernel.splitlines())
+    return "; ".join(line[2] for line in lines if line and float(line[1]) >= began_s - KERNEL_CLOCK_S)
 
 
 def end(process: subprocess.Popen):

@@ -1,7 +1,7 @@
 //! Rows about chains: paths, their instances, how outputs were tied to inputs, what took the time of late instances.
 
 use crate::row::Row;
-use crate::{Execution, Node};
+use crate::{Execution, Name, Node};
 use serde::{Deserialize, Serialize};
 
 /// A path through the graph.
@@ -303,7 +303,7 @@ pub struct Cause {
     pub kind: CauseKind,
     /// By whom, in words: the callback that the executor was busy with, the thread that had the CPU, the topic, `queue
     /// of depth 1`.
-    pub by: String,
+    pub by: Name,
     /// Row of [`super::Tables::executions`], where it is one; of several the one of the longest part. Of
     /// [`CauseKind::NoNewer`] the one without which the next message, published in time, would have been used instead.
     pub execution: Option<Row<Execution>>,

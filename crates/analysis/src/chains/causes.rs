@@ -24,7 +24,9 @@ use tacho_tables::in_order::in_order;
 use tacho_tables::row::Row;
 use tacho_tables::rows::far_apart;
 use tacho_tables::rows::grouped::Grouped;
-use tacho_tables::{Callback, CallbackKind, Cause, CauseKind, Execution, Hop, Instance, Node, OffCpu, Preemption};
+use tacho_tables::{
+    Callback, CallbackKind, Cause, CauseKind, Execution, Hop, Instance, Name, Node, OffCpu, Preemption,
+};
 use ticks::Ticks;
 
 /// Fewer have no usual time.
@@ -68,8 +70,38 @@ impl Part {
     }
 }
 
-/// Everything that one instance consists of: each key once, some 30 at most, so that looking through all is fastest.
+/// Stretches of one instance, in any order; of a busy executor there are thousands.
+#[derive(Default)]
+struct Pieces(Vec<(Key, Part)>);
+
+/// Everything that one instance consists of: each key once, in order.
 type Parts = Vec<(Key, Part)>;
+
+impl Pieces {
+    fn add(&mut self, key: Key, part: Part) {
+        if part.ns != 0 {
+            self.0.push((key, part));
+        }
+    }
+
+    /// Stretches of one key made one part; it keeps where the first began.
+    fn merged(self) -> Parts {
+        let mut parts = self.0;
+        parts.sort_by(|one, other| one.0.cmp(&other.0));
+        parts.dedup_by(|(key, part), (before, known)| {
+            let same = key == before;
+            if same {
+                known.ns += part.ns;
+                if part.longest_ns > known.longest_ns {
+                    (known.longest_ns, known.execution) = (part.longest_ns, part.execution);
+                }
+                known.from_ns = known.from_ns.min(part.from_ns);
+            }
+            same
+        });
+        parts
+    }
+}
 
 /// Explains late instances and lost inputs of all chains.
 pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) -> Vec<Cause> {
@@ -105,7 +137,7 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
         };
         let instances = made_of.instances.clone();
         let parts_of = |instance: Row<Instance>| explainer.parts(&chains.hops[made_of.last_hop(instance)]);
-        let blank = |position, kind, by: String| Cause {
+        let blank = |position, kind, by: Name| Cause {
             chain: Row::behind(chain),
             instance: None,
             position,
@@ -117,30 +149,28 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
             usual_ns: None,
             count: 1,
         };
-        let mut late: Vec<(Row<Instance>, Parts)> =
-            late(&chains.instances, instances.clone(), made_of.path.deadline_ns, matter[chain])
-                .into_iter()
-                .map(|i| (i, parts_of(i)))
-                .collect();
-        late.iter_mut().for_each(|(_, parts)| parts.sort_unstable_by(|a, b| a.0.cmp(&b.0)));
+        let late = late(&chains.instances, instances.clone(), made_of.path.deadline_ns, matter[chain]);
+        let late: Vec<(Row<Instance>, Parts)> = late.into_iter().map(|i| (i, parts_of(i))).collect();
         let usual = match matter[chain] || made_of.path.deadline_ns.is_some() {
             true => usual(&late, far_apart(sample(instances)).map(parts_of)),
             false => usual(&late, far_apart(few(instances)).map(parts_of)),
         };
+        let mut words: BTreeMap<&Who, Name> = BTreeMap::new();
         for (instance, parts) in &late {
             rows.extend(parts.iter().map(|(key, part)| Cause {
                 instance: Some(*instance),
                 execution: part.execution,
                 from_ns: part.from_ns,
                 duration_ns: Some(part.ns),
-                usual_ns: usual.get(key).copied(),
-                ..blank(key.0, key.1, explainer.words(&key.2))
+                usual_ns: usual.binary_search_by_key(&key, |(of, _)| *of).ok().map(|place| usual[place].1),
+                ..blank(key.0, key.1, *words.entry(&key.2).or_insert_with(|| explainer.words(&key.2).as_str().into()))
             }));
         }
         let lost = lost[chain].iter();
-        rows.extend(
-            lost.map(|((position, kind, by), count)| Cause { count: *count, ..blank(*position, *kind, by.clone()) }),
-        );
+        rows.extend(lost.map(|((position, kind, by), count)| Cause {
+            count: *count,
+            ..blank(*position, *kind, by.as_str().into())
+        }));
         rows
     };
     let mut rows = Vec::new();
@@ -163,28 +193,33 @@ fn that_matter(chains: &Traced) -> Vec<bool> {
     matter
 }
 
-/// Median over instances of each part that a late one has; where an instance does not have it, it was 0 there.
-fn usual(late: &[(Row<Instance>, Parts)], instances: impl Iterator<Item = Parts>) -> BTreeMap<Key, i64> {
-    let wanted = late.iter().flat_map(|(_, parts)| parts);
-    let mut values: BTreeMap<Key, Vec<i64>> = wanted.map(|(key, _)| (key.clone(), Vec::new())).collect();
+/// Median over instances of each part that a late one has, in order; where an instance does not have it, it was 0
+/// there.
+fn usual(late: &[(Row<Instance>, Parts)], instances: impl Iterator<Item = Parts>) -> Vec<(&Key, i64)> {
+    let mut wanted: Vec<&Key> = late.iter().flat_map(|(_, parts)| parts).map(|(key, _)| key).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut values: Vec<Vec<i64>> = vec![Vec::new(); wanted.len()];
     let mut count = 0;
     for parts in instances {
-        for (key, part) in parts {
-            if let Some(values) = values.get_mut(&key) {
-                values.push(part.ns);
+        let mut place = 0;
+        for (key, part) in &parts {
+            place += wanted[place..].iter().take_while(|wanted| **wanted < key).count();
+            if wanted.get(place).is_some_and(|wanted| *wanted == key) {
+                values[place].push(part.ns);
             }
         }
         count += 1;
     }
     if count < LEAST_FOR_USUAL {
-        return BTreeMap::new();
+        return Vec::new();
     }
     let median = |mut values: Vec<i64>| {
         values.resize(count, 0);
         values.sort_unstable();
         values[(count - 1) / 2]
     };
-    values.into_iter().map(|(key, values)| (key, median(values))).collect()
+    wanted.into_iter().zip(values.into_iter().map(median)).collect()
 }
 
 struct Explainer<'a> {
@@ -204,16 +239,16 @@ impl Explainer<'_> {
     /// Everything that the instance with this last hop consists of.
     fn parts(&self, last: &Hop) -> Parts {
         let output = Output { execution: last.execution, publication: self.output_of(last), time: last.output_ns };
-        let mut parts = Parts::new();
+        let mut parts = Pieces::default();
         let mut follower = self.follower.borrow_mut();
-        let Ok(Some(trail)) = follower.follow(&self.route, output) else { return parts };
+        let Ok(Some(trail)) = follower.follow(&self.route, output) else { return Parts::new() };
         for (hop, wait) in trail.hops() {
             wait.into_iter().for_each(|wait| self.wait(wait, &hop, &mut parts));
         }
         for (hop, _) in trail.hops() {
             self.computation(hop.position, hop.execution, (hop.start_ns, hop.output_ns), &mut parts);
         }
-        parts
+        parts.merged()
     }
 
     /// The publish call that the last hop of an instance is, where it ends with one.
@@ -222,7 +257,7 @@ impl Explainer<'_> {
         published.iter().copied().rfind(|p| self.tracer.seen.publications[*p].time == last.output_ns)
     }
 
-    fn wait(&self, wait: &Wait, hop: &Hop, parts: &mut Parts) {
+    fn wait(&self, wait: &Wait, hop: &Hop, parts: &mut Pieces) {
         let seen = self.tracer.seen;
         let path = &self.made_of.path;
         let topic = path.topics[hop.position as usize - 1];
@@ -238,7 +273,7 @@ impl Explainer<'_> {
             let had = self.programs.had_cpu_of_receiving(process, wait.published, arrival);
             self.without_cpu((at, None), had, &[], split.transport, parts)
         });
-        add(parts, (at, CauseKind::Transport, transport), Part::new(split.transport - unreceived, published, None));
+        parts.add((at, CauseKind::Transport, transport), Part::new(split.transport - unreceived, published, None));
         let from = split.arrival.unwrap_or(wait.published);
         self.wake_up(wait, at, from, parts);
         for Piece { position, kind, who, from, to, execution } in self.kept(wait, hop) {
@@ -247,15 +282,15 @@ impl Explainer<'_> {
                 CauseKind::TickLate => {
                     let had = execution.map_or(Vec::new(), |execution| self.had_cpu_before(execution, from, to));
                     let without = self.without_cpu((position as u32, execution), had, &[], to - from, parts);
-                    add(parts, (position as u32, kind, who), Part::new(to - from - without, Some(from), execution));
+                    parts.add((position as u32, kind, who), Part::new(to - from - without, Some(from), execution));
                 }
-                _ => add(parts, (position as u32, kind, who), Part::new(to - from, Some(from), execution)),
+                _ => parts.add((position as u32, kind, who), Part::new(to - from, Some(from), execution)),
             }
         }
     }
 
     /// From the arrival of a message to the callback that took it.
-    fn wake_up(&self, wait: &Wait, at: u32, from: i64, parts: &mut Parts) {
+    fn wake_up(&self, wait: &Wait, at: u32, from: i64, parts: &mut Pieces) {
         let (seen, busy) = (self.tracer.seen, &self.tracer.busy);
         let node = self.made_of.path.nodes[at as usize];
         let mut asleep = wait.split.alignment.unwrap_or(0);
@@ -265,13 +300,13 @@ impl Explainer<'_> {
             asleep -= self.without_cpu((at, None), had, &held, asleep, parts);
             for held in held {
                 let (kind, who, execution) = by_busy(seen, held.by);
-                add(parts, (at, kind, who), Part::new(held.to - held.from, Some(held.from), Some(execution)));
+                parts.add((at, kind, who), Part::new(held.to - held.from, Some(held.from), Some(execution)));
             }
         }
         let in_doubt = wait.stream.zip(wait.callback);
         let in_doubt = in_doubt.is_some_and(|(stream, callback)| busy.may_wait_for_group(seen, stream, callback));
         let woken = if in_doubt { Who::NodeOrGroup(node) } else { Who::Node(node) };
-        add(parts, (at, CauseKind::WakeUp, woken), Part::new(asleep, None, None));
+        parts.add((at, CauseKind::WakeUp, woken), Part::new(asleep, None, None));
     }
 
     /// Who had the CPU of an execution's thread before it began. A message reaches a subscription by another thread,
@@ -301,14 +336,14 @@ impl Explainer<'_> {
         had: Vec<Had>,
         held: &[Held],
         most: i64,
-        parts: &mut Parts,
+        parts: &mut Pieces,
     ) -> i64 {
         let mut left = most;
         for (index, from, to) in had {
             let free: i64 = without((from, to), held).into_iter().map(|(from, to)| to - from).sum();
             let part = Part::new(free.min(left), Some(from), execution);
             left -= part.ns;
-            add(parts, (at, CauseKind::NoCpu, Who::Thread(index)), part);
+            parts.add((at, CauseKind::NoCpu, Who::Thread(index)), part);
         }
         most - left
     }
@@ -319,7 +354,7 @@ impl Explainer<'_> {
         position: u32,
         execution: Option<Row<Execution>>,
         (start, end): (i64, i64),
-        parts: &mut Parts,
+        parts: &mut Pieces,
     ) {
         let callback = execution.map(|execution| self.tracer.seen.executions[execution].callback);
         let who = match callback {
@@ -343,16 +378,16 @@ impl Explainer<'_> {
                     }
                 };
                 off += if row.state == OffCpu::Interrupted { 0 } else { to - from };
-                add(parts, (position, kind, who), Part::new(to - from, Some(from), execution));
+                parts.add((position, kind, who), Part::new(to - from, Some(from), execution));
             }
         }
         // Without scheduler events of all of it, or inside another callback that runs within this one.
         let whole = end - start;
         let inside = self.tracer.inside(execution, start, end);
         let unnamed = inside.map_or(0, |inside| inside.off_ns() - off).min(whole - taken).max(0);
-        add(parts, (position, CauseKind::OffCpu, who.clone()), Part::new(unnamed, None, execution));
+        parts.add((position, CauseKind::OffCpu, who.clone()), Part::new(unnamed, None, execution));
         taken += unnamed;
-        add(parts, (position, CauseKind::Computation, who), Part::new(whole - taken, Some(start), execution));
+        parts.add((position, CauseKind::Computation, who), Part::new(whole - taken, Some(start), execution));
     }
 
     fn words(&self, who: &Who) -> String {
@@ -393,23 +428,6 @@ fn by_busy(seen: &Seen, by: By) -> (CauseKind, Who, Row<Execution>) {
             let mut callbacks: Vec<Row<Callback>> = all.iter().map(|e| callback_of(*e)).collect();
             callbacks.sort_unstable();
             (CauseKind::ExecutorBusy, Who::Callbacks(callbacks), all[0])
-        }
-    }
-}
-
-/// Adds to a part; of several intervals it keeps where the first began.
-fn add(parts: &mut Parts, key: Key, part: Part) {
-    if part.ns == 0 {
-        return;
-    }
-    match parts.iter_mut().rfind(|(known, _)| *known == key) {
-        None => parts.push((key, part)),
-        Some((_, known)) => {
-            known.ns += part.ns;
-            if part.longest_ns > known.longest_ns {
-                (known.longest_ns, known.execution) = (part.longest_ns, part.execution);
-            }
-            known.from_ns = known.from_ns.min(part.from_ns);
         }
     }
 }

@@ -6,7 +6,7 @@ use super::{advice, count, ms, Suspect};
 use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::row::Row;
 use tacho_tables::summary::Culprit;
-use tacho_tables::{CauseKind, Execution, OffCpu, Preemption};
+use tacho_tables::{CauseKind, Execution, Name, OffCpu, Preemption};
 
 const NS_PER_MS: f64 = 1e6;
 /// Part of all lateness that a callback must account for.
@@ -41,7 +41,7 @@ struct Blame {
     is_usual: bool,
     position: u32,
     /// What occupied all threads together, ms.
-    together: BTreeMap<String, f64>,
+    together: BTreeMap<Name, f64>,
 }
 
 /// Whether a delay of this kind may be somebody's fault, and whether it takes more of it to say so.
@@ -85,7 +85,7 @@ pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
             blame.longest_ms = blame.longest_ms.max(cause.duration_ns.unwrap_or(0) as f64 / NS_PER_MS);
             blame.position = cause.position;
             if matches!(key, Key::Threads(_)) {
-                *blame.together.entry(cause.by.clone()).or_default() += excess;
+                *blame.together.entry(cause.by).or_default() += excess;
             }
             if let Some(execution) = cause.execution {
                 blame.executions.insert((number_of(repeat), execution));
@@ -180,13 +180,13 @@ fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
             made.next = advice::of_callback(late, kind, (named, name), &took);
             made.longest_ms = Some(blame.wall_ms.max(blame.longest_ms));
             made.node = Some(at);
-            made.callback = Some(name.clone());
+            made.callback = Some(name.to_string());
             (made.function, made.location, made.topic) =
                 (named.function.clone(), named.location.clone(), named.topic.clone());
         }
         Key::Threads(_) => {
             let longest = ms(blame.longest_ms);
-            let mut together: Vec<(&String, &f64)> = blame.together.iter().collect();
+            let mut together: Vec<(&Name, &f64)> = blame.together.iter().collect();
             together.sort_by(|a, b| b.1.total_cmp(a.1));
             let names: Vec<&str> = together.iter().take(TOGETHER).map(|(names, _)| names.as_str()).collect();
             made.text = format!(
@@ -203,7 +203,7 @@ fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
             let is_topic = matches!(kind, CauseKind::Transport | CauseKind::UsedAgain | CauseKind::NoNewer);
             made.topic = is_topic.then(|| by.split(' ').next().unwrap_or(by).to_owned());
             made.callback =
-                matches!(kind, CauseKind::NotDue | CauseKind::Kept | CauseKind::TickLate).then(|| by.clone());
+                matches!(kind, CauseKind::NotDue | CauseKind::Kept | CauseKind::TickLate).then(|| by.to_string());
         }
     }
     let left = |place: usize, case: &Case<'_>| case.end_to_end_ms - blame.cases.get(&place).copied().unwrap_or(0.0);

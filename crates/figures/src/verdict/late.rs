@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::late::late_above_ns;
 use tacho_tables::row::Row;
 use tacho_tables::summary::ChainFigures;
-use tacho_tables::{Cause, CauseKind, Chain, Execution, Instance};
+use tacho_tables::{Cause, CauseKind, Chain, Execution, Instance, Name};
 
 const NS_PER_MS: f64 = 1e6;
 
@@ -156,11 +156,11 @@ pub(super) fn number_of(repeat: &Repeat<'_>) -> usize {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     /// In whatever way it delayed anything.
-    Callback(Named, String),
+    Callback(Named, Name),
     /// Those that occupied all threads of the executor at a place on the path.
     Threads(u32),
     /// A kind, by whom, and the place on the path.
-    Other(CauseKind, String, u32),
+    Other(CauseKind, Name, u32),
 }
 
 impl Key {
@@ -171,12 +171,12 @@ impl Key {
             // One callback is one culprit, whatever it waited in.
             (Blocked, Some(execution)) => {
                 let name = full_name(repeat, repeat.tables.executions[execution].callback);
-                Key::Callback(Named::of(repeat, execution), name)
+                Key::Callback(Named::of(repeat, execution), name.as_str().into())
             }
             (Computation | OffCpu | ExecutorBusy | GroupBusy, Some(execution)) => {
-                Key::Callback(Named::of(repeat, execution), cause.by.clone())
+                Key::Callback(Named::of(repeat, execution), cause.by)
             }
-            (kind, _) => Key::Other(kind, cause.by.clone(), cause.position),
+            (kind, _) => Key::Other(kind, cause.by, cause.position),
         }
     }
 }

@@ -43,7 +43,7 @@ impl<'a> Hungry<'a> {
     fn of(late: &Late<'_>, suspect: &'a Suspect) -> Option<Hungry<'a>> {
         let mut own: BTreeMap<(usize, Row<Execution>), (&Repeat<'_>, u32)> = BTreeMap::new();
         for (repeat, cause) in &late.told {
-            if cause.kind.is_busy() && suspect.culprit.callback.as_ref() == Some(&cause.by) {
+            if cause.kind.is_busy() && suspect.culprit.callback.as_deref() == Some(&*cause.by) {
                 own.extend(cause.execution.map(|row| ((number_of(repeat), row), (*repeat, cause.position))));
             }
         }

@@ -96,7 +96,7 @@ fn culprit(late: &Late<'_>, key: &Key, usual_ms: f64, cause: &Cause) -> Culprit 
             let took = advice::Took { wall_ms: usual_ms, asked, is_own_queue, ..advice::Took::default() };
             made.next = advice::of_callback(late, cause.kind, (named, name), &took);
             made.node = Some(at);
-            made.callback = Some(name.clone());
+            made.callback = Some(name.to_string());
             (made.function, made.location, made.topic) =
                 (named.function.clone(), named.location.clone(), named.topic.clone());
         }
@@ -104,7 +104,7 @@ fn culprit(late: &Late<'_>, key: &Key, usual_ms: f64, cause: &Cause) -> Culprit 
             let names = &cause.by;
             made.text = format!("Outputs usually wait {} at {node}: executor busy with {names}, {of}.", ms(usual_ms));
             made.next = advice::more_threads(&node);
-            made.callback = Some(names.clone());
+            made.callback = Some(names.to_string());
         }
         Key::Other(kind, by, _) => {
             made.text = format!("Outputs usually spend {} at {node}: {} {by}, {of}.", ms(usual_ms), kind.words());

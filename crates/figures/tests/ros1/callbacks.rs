@@ -114,7 +114,7 @@ fn a_message_on_a_multi_threaded_spinner_waits_for_the_callbacks_of_all_its_thre
         let b = b.thread(4).at(110).push(TCPROS, 0, 1, 0);
         let tables = tables(&b.thread(3).at(410).take(1).process(2).at(500).callback_end(upload));
         let waits = tables.causes.iter().filter(|cause| cause.kind == CauseKind::ExecutorBusy);
-        waits.map(|cause| (cause.by.clone(), cause.duration_ns)).collect::<Vec<_>>()
+        waits.map(|cause| (cause.by.to_string(), cause.duration_ns)).collect::<Vec<_>>()
     };
     let both = "/listener timer 0.001 ms upload, /listener timer 0.001 ms download (all 2 threads)";
     assert_eq!(system(3), [(both.to_owned(), Some(290))], "from its arrival until one of them was free");

@@ -8,7 +8,7 @@ use tacho_tables::{Execution, OffCpu, Preemption};
 fn with(kind: CauseKind, by: &str) -> Tables {
     let mut tables = scene::tables(&System::healthy().build());
     for cause in tables.causes.iter_mut().filter(|cause| cause.kind == CauseKind::NotDue) {
-        (cause.kind, cause.by) = (kind, by.to_owned());
+        (cause.kind, cause.by) = (kind, by.into());
     }
     tables
 }
