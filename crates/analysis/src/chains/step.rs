@@ -47,12 +47,13 @@ pub(super) struct Step {
 /// An edge of a path, with what was found on it last.
 pub(super) struct Edge<'t> {
     tied: Tied,
-    /// Takes of the node on its input, in order.
+    /// Takes of the node on its input, in order, and when each was.
     takes: &'t [Row<TakeSeen>],
+    times: &'t [i64],
     /// If the rule finds the input of each output over the whole run.
     inputs: Option<&'t InputOf>,
-    /// Where look-ups of the output before ended: among takes, and in what the thread ran.
-    near: [usize; 2],
+    /// Where look-ups of the output before ended: among takes, in what the thread ran, and in its waits.
+    near: [usize; 3],
     remembered: [Option<(Output, Option<Step>)>; REMEMBERED],
 }
 
@@ -65,7 +66,8 @@ impl<'t> Edge<'t> {
             LinkRule::SameCallback | LinkRule::Latest | LinkRule::Unrelated => None,
         };
         let takes = tracer.usage.takes(tied.node, tied.input);
-        Edge { tied, takes, inputs, near: [0; 2], remembered: [None; REMEMBERED] }
+        let times = tracer.usage.take_times(tied.node, tied.input);
+        Edge { tied, takes, times, inputs, near: [0; 3], remembered: [None; REMEMBERED] }
     }
 
     /// The step back from an output that an execution of the node made; `None`: it was made of no input that came over
@@ -91,7 +93,7 @@ impl<'t> Edge<'t> {
             // A callback that polls may have taken it itself.
             LinkRule::Latest => own().or_else(|| {
                 let start = seen.executions[running].start_ns;
-                let before = partition_near(self.takes, near, |take| seen.takes[*take].time <= start);
+                let before = partition_near(self.times, near, |time| *time <= start);
                 before.checked_sub(1).map(|last| self.takes[last])
             }),
             LinkRule::HeaderStamp | LinkRule::LatestOnce | LinkRule::Match => {
@@ -145,7 +147,8 @@ impl<'t> Edge<'t> {
             taken: input.time,
             start: began,
         };
-        let split = split(seen, &tracer.busy, &passage, &mut self.near[1]);
+        let [_, near_spans, near_waits] = &mut self.near;
+        let split = split(seen, &tracer.busy, &passage, near_spans, near_waits);
         let hop = Hop {
             instance: Row::new(0),
             position: 0,

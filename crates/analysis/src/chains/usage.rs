@@ -16,6 +16,8 @@ pub(crate) struct Usage {
     inputs: HashMap<(Row<Node>, Row<Topic>), Row<Input>>,
     /// Takes of each input, in order.
     takes: Grouped<Input, Row<TakeSeen>>,
+    /// When each of them was: beside each other, because most are looked for by their time.
+    take_times: Grouped<Input, i64>,
     /// Takes and publications by execution, in order.
     taken_in: Grouped<Execution, Row<TakeSeen>>,
     published_in: Grouped<Execution, Row<PublicationSeen>>,
@@ -47,6 +49,7 @@ impl Usage {
         let executions = seen.executions.len();
         Usage {
             takes: Grouped::new(inputs.len(), || taken().map(|(row, take)| (input_of[take.endpoint], row))),
+            take_times: Grouped::new(inputs.len(), || taken().map(|(_, take)| (input_of[take.endpoint], take.time))),
             taken_in: Grouped::new(executions, || taken().filter_map(|(row, take)| Some((take.execution?, row)))),
             published_in: Grouped::new(executions, || published().map(|(execution, row, _)| (execution, row))),
             publishing: Grouped::new(seen.nodes.len(), publishing),
@@ -57,6 +60,11 @@ impl Usage {
     /// Takes of a node on a topic, in order.
     pub fn takes(&self, node: Row<Node>, topic: Row<Topic>) -> &[Row<TakeSeen>] {
         self.inputs.get(&(node, topic)).map_or(&[][..], |input| self.takes.of(*input))
+    }
+
+    /// When each of these was.
+    pub fn take_times(&self, node: Row<Node>, topic: Row<Topic>) -> &[i64] {
+        self.inputs.get(&(node, topic)).map_or(&[][..], |input| self.take_times.of(*input))
     }
 
     /// Topics that a node took anything on.
@@ -124,13 +132,11 @@ impl Usage {
     /// The last message that a node took on a topic, no later than `until`. `near`: where the look-up before ended.
     pub fn latest_before(
         &self,
-        seen: &Ways,
         (node, topic): (Row<Node>, Row<Topic>),
         until: i64,
         near: &mut usize,
     ) -> Option<Row<TakeSeen>> {
-        let takes = self.takes(node, topic);
-        let before = partition_near(takes, near, |t| seen.takes[*t].time <= until);
-        before.checked_sub(1).map(|last| takes[last])
+        let before = partition_near(self.take_times(node, topic), near, |time| *time <= until);
+        before.checked_sub(1).map(|last| self.takes(node, topic)[last])
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::chains::busy::Busy;
 use crate::observe::Seen;
+use tacho_tables::near::partition_near;
 use tacho_tables::row::Row;
 use tacho_tables::Callback;
 
@@ -65,13 +66,13 @@ pub(crate) struct Passage {
 }
 
 /// Divides the time from the publish call to the start of the callback. `near`: where the look-up before ended in what
-/// its thread ran.
-pub(crate) fn split(seen: &Seen, busy: &Busy, passage: &Passage, near: &mut usize) -> Split {
+/// its thread ran; `near_waits`: in its waits.
+pub(crate) fn split(seen: &Seen, busy: &Busy, passage: &Passage, near: &mut usize, near_waits: &mut usize) -> Split {
     let Passage { stream, callback, published, arrival, records_arrivals, taken, start } = *passage;
     let known = match arrival {
         Some(arrival) => Some((arrival, Arrival::Recorded)),
         None if records_arrivals => Some((taken, Arrival::AtTake)),
-        None => stream.and_then(|s| woken(seen, s, published, start)).map(|wake| (wake, Arrival::Wake)),
+        None => stream.and_then(|s| woken(seen, s, (published, start), near_waits)).map(|wake| (wake, Arrival::Wake)),
     };
     let mut queueing = |from| stream.map_or(0, |s| busy.between(seen, (s, callback), (from, start), near));
     if let Some((arrival, evidence)) = known {
@@ -94,8 +95,8 @@ pub(crate) fn split(seen: &Seen, busy: &Busy, passage: &Passage, near: &mut usiz
 }
 
 /// The end of the wait during which a message was published, if that was the last wait before its callback.
-fn woken(seen: &Seen, stream: u32, published: i64, start: i64) -> Option<i64> {
+fn woken(seen: &Seen, stream: u32, (published, start): (i64, i64), near: &mut usize) -> Option<i64> {
     let waits = &seen.streams[stream as usize].waits;
-    let (from, to) = *waits.get(waits.partition_point(|w| w.0 < start).checked_sub(1)?)?;
+    let (from, to) = *waits.get(partition_near(waits, near, |w| w.0 < start).checked_sub(1)?)?;
     (from <= published && published <= to && to <= start).then_some(to)
 }
