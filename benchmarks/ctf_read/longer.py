@@ -13,6 +13,7 @@ import json
 import re
 import struct
 import sys
+import tarfile
 from pathlib import Path
 
 # A packet of LTTng-UST: magic, uuid, stream id, instance | begin, end, content, size, sequence, discarded, cpu | events.
@@ -53,6 +54,13 @@ class Times:
                 if first <= full <= last:
                     struct.pack_into("<Q", out, found.start(1), full + shift)
         return bytes(out)
+
+
+def unpack(archive: Path, folder: Path):
+    """Unpacks a fixture of tests/fixtures/ctf."""
+    with tarfile.open(archive) as opened:
+        opened.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.2 of Debian 12 does not have it
+        opened.extractall(folder)
 
 
 def make_longer(fixture: Path, target: Path, megabytes: int) -> int:

@@ -3,6 +3,7 @@
 mod bounds;
 pub(crate) mod busy;
 pub(crate) mod causes;
+mod edges;
 mod follow;
 mod inside;
 mod one_path;
@@ -22,7 +23,6 @@ use crate::observe::PublicationSeen;
 use crate::stages::Ways;
 use busy::Busy;
 use follow::Output;
-
 use std::collections::HashSet;
 use std::ops::Range;
 use tacho_tables::in_order::{in_order, threads};

@@ -1,12 +1,12 @@
 //! Outputs followed back to the input of the first node that they descend from.
 
-use super::step::{Edge, Step, Tied};
+use super::edges::{Edges, Tied};
+use super::step::{Edge, Step};
 use super::ties::Tie;
 use super::wait::{Arrival, Split};
 use super::Tracer;
 use crate::graph::Path;
 use crate::observe::PublicationSeen;
-use std::collections::HashMap;
 use tacho_tables::row::Row;
 use tacho_tables::{Callback, Chain, Execution, Hop, Instance, Parts};
 
@@ -109,30 +109,21 @@ impl Route<'_> {
 /// found on them.
 pub(crate) struct Follower<'t> {
     tracer: &'t Tracer<'t>,
-    edges: Vec<Edge<'t>>,
-    places: HashMap<Tied, usize>,
-    /// The output that was followed last, how far it was, and the edge that led no further.
+    edges: Edges<Edge<'t>>,
+    /// The output that was followed last, and how far it was.
     last: Option<Output>,
     levels: Vec<Level>,
-    stopped: Option<usize>,
 }
 
 impl<'t> Follower<'t> {
     pub fn new(tracer: &'t Tracer<'t>) -> Follower<'t> {
-        let (edges, places) = (Vec::new(), HashMap::new());
-        Follower { tracer, edges, places, last: None, levels: Vec::new(), stopped: None }
+        Follower { tracer, edges: Edges::default(), last: None, levels: Vec::new() }
     }
 
     /// The route along a path whose nodes but the first have these ties.
     pub fn route<'p>(&mut self, path: &'p Path, ties: &[Tie]) -> Route<'p> {
-        let mut edge = |position: usize| {
-            let tied = Tied::of(path, position, ties[position - 1].rule);
-            *self.places.entry(tied).or_insert_with(|| {
-                self.edges.push(Edge::new(self.tracer, tied));
-                self.edges.len() - 1
-            })
-        };
-        let edges = (1..path.nodes.len()).rev().map(&mut edge).collect();
+        let tied = (1..path.nodes.len()).rev().map(|position| Tied::of(path, position, ties[position - 1].rule));
+        let edges = tied.map(|tied| self.edges.place_of(tied, |tied| Edge::new(self.tracer, tied))).collect();
         Route { path, edges }
     }
 
@@ -141,13 +132,9 @@ impl<'t> Follower<'t> {
         let (tracer, path) = (self.tracer, route.path);
         if self.last.replace(output) != Some(output) {
             self.levels.clear();
-            self.stopped = None;
         }
         let shared = self.levels.iter().zip(&route.edges).take_while(|(level, edge)| level.edge == **edge).count();
-        if shared < self.levels.len() {
-            self.levels.truncate(shared);
-            self.stopped = None;
-        }
+        self.levels.truncate(shared);
         let runs = |step: &Step, place: usize| {
             step.by.iter().any(|callback| path.may_run(route.edges.len() - place, *callback))
         };
@@ -158,13 +145,7 @@ impl<'t> Follower<'t> {
             let last = self.levels.last();
             let at = last.map_or(output, |level| level.step.source);
             let Some(running) = at.execution else { return Err(PublishedOutside) };
-            if self.stopped == Some(*edge) {
-                return Ok(None);
-            }
-            let Some(step) = self.edges[*edge].back(tracer, running, at) else {
-                self.stopped = Some(*edge);
-                return Ok(None);
-            };
+            let Some(step) = self.edges.at(*edge).back(tracer, running, at) else { return Ok(None) };
             let (parts, told, arrival) = (step.hop.parts(), OffCpuTold::of(&step.hop), step.wait.split.evidence);
             self.levels.push(Level {
                 edge: *edge,
@@ -173,7 +154,6 @@ impl<'t> Follower<'t> {
                 told: last.map_or(told, |last| last.told.and(told)),
                 arrival: last.map_or(arrival, |last| last.arrival.max(arrival)),
             });
-            self.stopped = None;
             if !runs(&step, place) {
                 return Ok(None);
             }

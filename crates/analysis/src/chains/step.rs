@@ -1,35 +1,14 @@
 //! One step back on a path: from an output of a node to the input that it was made of, and to who published that.
 
+use super::edges::{Remembered, Tied};
 use super::follow::{Output, Wait};
 use super::ties::input_of::InputOf;
+use super::usage::Taken;
 use super::wait::{split, Passage};
 use super::Tracer;
-use crate::graph::Path;
-use crate::observe::{TakeSeen, Topic, INTERNAL};
-use tacho_tables::near::partition_near;
+use crate::observe::{TakeSeen, INTERNAL};
 use tacho_tables::row::Row;
-use tacho_tables::{Callback, Execution, Hop, LinkRule, Node};
-
-/// Steps that an edge remembers: paths that meet again lead over a few outputs of a node at a time.
-const REMEMBERED: usize = 8;
-
-/// From the node that publishes an input to the node that takes it and makes an output of it, and by which rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Tied {
-    pub from: Row<Node>,
-    pub input: Row<Topic>,
-    pub node: Row<Node>,
-    pub output: Option<Row<Topic>>,
-    pub rule: LinkRule,
-}
-
-impl Tied {
-    /// The one that leads to the node at a position of a path.
-    pub fn of(path: &Path, position: usize, rule: LinkRule) -> Tied {
-        let (from, input) = (path.nodes[position - 1], path.topics[position - 1]);
-        Tied { from, input, node: path.nodes[position], output: path.output_of(position), rule }
-    }
-}
+use tacho_tables::{Callback, Execution, Hop, LinkRule};
 
 /// A step back.
 #[derive(Debug, Clone, Copy)]
@@ -47,14 +26,13 @@ pub(super) struct Step {
 /// An edge of a path, with what was found on it last.
 pub(super) struct Edge<'t> {
     tied: Tied,
-    /// Takes of the node on its input, in order, and when each was.
-    takes: &'t [Row<TakeSeen>],
-    times: &'t [i64],
+    /// What the node took on its input.
+    taken: Taken<'t>,
     /// If the rule finds the input of each output over the whole run.
     inputs: Option<&'t InputOf>,
     /// Where look-ups of the output before ended: among takes, in what the thread ran, and in its waits.
     near: [usize; 3],
-    remembered: [Option<(Output, Option<Step>)>; REMEMBERED],
+    remembered: Remembered<Output, Option<Step>>,
 }
 
 impl<'t> Edge<'t> {
@@ -65,21 +43,18 @@ impl<'t> Edge<'t> {
             }
             LinkRule::SameCallback | LinkRule::Latest | LinkRule::Unrelated => None,
         };
-        let takes = tracer.usage.takes(tied.node, tied.input);
-        let times = tracer.usage.take_times(tied.node, tied.input);
-        Edge { tied, takes, times, inputs, near: [0; 3], remembered: [None; REMEMBERED] }
+        let taken = tracer.usage.taken(tied.node, tied.input);
+        Edge { tied, taken, inputs, near: [0; 3], remembered: Remembered::default() }
     }
 
     /// The step back from an output that an execution of the node made; `None`: it was made of no input that came over
     /// this edge.
     pub fn back(&mut self, tracer: &Tracer<'_>, running: Row<Execution>, output: Output) -> Option<Step> {
-        let place = running.index() % REMEMBERED;
-        if let Some((_, step)) = self.remembered[place].filter(|(of, _)| *of == output) {
-            return step;
-        }
-        let step = self.step(tracer, running, output);
-        self.remembered[place] = Some((output, step));
-        step
+        let known = self.remembered.get(running.index(), output);
+        known.unwrap_or_else(|| {
+            let step = self.step(tracer, running, output);
+            self.remembered.put(running.index(), output, step)
+        })
     }
 
     /// The message that an output was made of.
@@ -91,11 +66,7 @@ impl<'t> Edge<'t> {
         match rule {
             LinkRule::SameCallback => own(),
             // A callback that polls may have taken it itself.
-            LinkRule::Latest => own().or_else(|| {
-                let start = seen.executions[running].start_ns;
-                let before = partition_near(self.times, near, |time| *time <= start);
-                before.checked_sub(1).map(|last| self.takes[last])
-            }),
+            LinkRule::Latest => own().or_else(|| self.taken.latest_before(seen.executions[running].start_ns, near)),
             LinkRule::HeaderStamp | LinkRule::LatestOnce | LinkRule::Match => {
                 output.publication.and_then(|made| self.inputs?.find(made, near))
             }

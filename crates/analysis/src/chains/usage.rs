@@ -62,9 +62,10 @@ impl Usage {
         self.inputs.get(&(node, topic)).map_or(&[][..], |input| self.takes.of(*input))
     }
 
-    /// When each of these was.
-    pub fn take_times(&self, node: Row<Node>, topic: Row<Topic>) -> &[i64] {
-        self.inputs.get(&(node, topic)).map_or(&[][..], |input| self.take_times.of(*input))
+    /// The same, with their times.
+    pub fn taken(&self, node: Row<Node>, topic: Row<Topic>) -> Taken<'_> {
+        let input = self.inputs.get(&(node, topic));
+        input.map_or(Taken::default(), |of| Taken { takes: self.takes.of(*of), times: self.take_times.of(*of) })
     }
 
     /// Topics that a node took anything on.
@@ -128,15 +129,19 @@ impl Usage {
         let answered = publication.and_then(|publication| seen.legs.answered(publication)).filter(of);
         answered.or_else(|| self.taken_in(seen, execution, node, topic, until))
     }
+}
 
-    /// The last message that a node took on a topic, no later than `until`. `near`: where the look-up before ended.
-    pub fn latest_before(
-        &self,
-        (node, topic): (Row<Node>, Row<Topic>),
-        until: i64,
-        near: &mut usize,
-    ) -> Option<Row<TakeSeen>> {
-        let before = partition_near(self.take_times(node, topic), near, |time| *time <= until);
-        before.checked_sub(1).map(|last| self.takes(node, topic)[last])
+/// What a node took on a topic, in order.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Taken<'a> {
+    takes: &'a [Row<TakeSeen>],
+    times: &'a [i64],
+}
+
+impl Taken<'_> {
+    /// The last message that was taken no later than `until`. `near`: where the look-up before ended.
+    pub fn latest_before(&self, until: i64, near: &mut usize) -> Option<Row<TakeSeen>> {
+        let before = partition_near(self.times, near, |time| *time <= until);
+        before.checked_sub(1).map(|last| self.takes[last])
     }
 }

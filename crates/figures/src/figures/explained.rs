@@ -17,18 +17,19 @@ const SHOWN: usize = 10;
 /// Of each other chain: systems have hundreds.
 const SHOWN_OF_OTHERS: usize = 2;
 
+/// Of each chain of a repeat, its place among those of all repeats.
+type Places = Column<Chain, Option<usize>>;
+
 /// Fills in what the tables of the repeats know of each chain.
 pub(crate) fn explain(chains: &mut [ChainFigures], repeats: &[Repeat<'_>]) {
     let index: HashMap<(String, Vec<String>), usize> =
         chains.iter().enumerate().map(|(i, c)| ((c.name.clone(), c.path.clone()), i)).collect();
-    let place_of_each = |tables: &Tables| -> Column<Chain, Option<usize>> {
-        Column::of(tables.chains.iter().map(|c| index.get(&(c.name.clone(), c.path.clone())).copied()))
-    };
-    let mut of_inputs = spans_of_inputs(chains.len(), repeats, &place_of_each);
-    for (repeat, Repeat { tables, options, .. }) in repeats.iter().enumerate() {
-        let chain_of = place_of_each(tables);
+    let place = |chain: &Chain| index.get(&(chain.name.clone(), chain.path.clone())).copied();
+    let places: Vec<Places> = repeats.iter().map(|of| Column::of(of.tables.chains.iter().map(place))).collect();
+    let mut of_inputs = spans_of_inputs(chains.len(), repeats, &places);
+    for (repeat, (Repeat { tables, options, .. }, chain_of)) in repeats.iter().zip(&places).enumerate() {
         let waits = pending(tables, options);
-        for ((row, chain), waits) in tables.chains.iter().zip(&chain_of).zip(&waits) {
+        for ((row, chain), waits) in tables.chains.iter().zip(chain_of).zip(&waits) {
             let Some(chain) = chain.map(|c| &mut chains[c]) else { continue };
             let waits = waits.map(|ns| ns as f64 / NS_PER_MS);
             chain.reaction_pending_ms = chain.reaction_pending_ms.into_iter().chain(waits).reduce(f64::max);
@@ -49,7 +50,7 @@ pub(crate) fn explain(chains: &mut [ChainFigures], repeats: &[Repeat<'_>]) {
             }
         }
         let repeat = (repeats.len() > 1).then_some(repeat as u32);
-        causes(chains, tables, options, &chain_of, repeat);
+        causes(chains, tables, options, chain_of, repeat);
         for instance in &tables.instances {
             let deadline = tables.chains[instance.chain].deadline_ns;
             let late = deadline.is_some_and(|deadline| instance.end_to_end_ns > deadline);
@@ -74,16 +75,11 @@ pub(crate) fn explain(chains: &mut [ChainFigures], repeats: &[Repeat<'_>]) {
 struct Series;
 
 /// Of all inputs, ms; three series a chain.
-fn spans_of_inputs(
-    chains: usize,
-    repeats: &[Repeat<'_>],
-    place_of_each: &impl Fn(&Tables) -> Column<Chain, Option<usize>>,
-) -> Grouped<Series, f64> {
-    let places: Vec<Column<Chain, Option<usize>>> = repeats.iter().map(|repeat| place_of_each(repeat.tables)).collect();
+fn spans_of_inputs(chains: usize, repeats: &[Repeat<'_>], places: &[Places]) -> Grouped<Series, f64> {
     Grouped::new(3 * chains, || {
         let rows = repeats
             .iter()
-            .zip(&places)
+            .zip(places)
             .flat_map(|(repeat, places)| repeat.tables.inputs.iter().filter_map(|row| Some((places[row.chain]?, row))));
         rows.flat_map(|(place, row)| {
             let since = |end: Option<i64>, start: Option<i64>| Some((end? - start?) as f64 / NS_PER_MS);

@@ -2,13 +2,13 @@
 
 use super::callback_name;
 use super::received::Received;
-use crate::chains::step::Tied;
+use crate::chains::edges::{Edges, Remembered, Tied};
 use crate::chains::{MadeOf, Tracer};
 use crate::link::fate::{Fate, Fates};
 use crate::link::queue::published_before_next_take;
 use crate::observe::lifecycle::state_at;
 use crate::observe::{PublicationSeen, Topic, INTERNAL};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use tacho_tables::in_order::in_order;
 use tacho_tables::near::partition_near;
 use tacho_tables::row::Row;
@@ -17,9 +17,6 @@ use tacho_tables::{Callback, CauseKind, Endpoint, LinkRule, LostIn, Node, NodeSt
 
 /// Chains that begin alike and are looked at together.
 const TOGETHER: usize = 16;
-/// Steps that an edge remembers: chains that begin alike lead over the same messages at a time.
-const REMEMBERED: usize = 8;
-
 /// Inputs of a chain by where their way ends, why and by whom.
 pub(super) type Reasons = BTreeMap<(u32, CauseKind, String), u64>;
 
@@ -47,7 +44,7 @@ struct Edge<'a> {
     tied: Tied,
     /// Where look-ups of the message before ended: among takes, and among the executions that published.
     near: [usize; 2],
-    remembered: [Option<(Row<PublicationSeen>, Step<'a>)>; REMEMBERED],
+    remembered: Remembered<Row<PublicationSeen>, Step<'a>>,
 }
 
 /// A chain, and what was found of its inputs.
@@ -80,17 +77,11 @@ impl<'a> Lost<'a> {
     }
 
     fn of_alike(&'a self, chains: &'a [MadeOf]) -> Vec<Reasons> {
-        let mut edges: Vec<Edge<'a>> = Vec::new();
-        let mut places: HashMap<Tied, usize> = HashMap::new();
-        let mut edge = |tied: Tied| {
-            *places.entry(tied).or_insert_with(|| {
-                edges.push(Edge { tied, near: [0; 2], remembered: [None; REMEMBERED] });
-                edges.len() - 1
-            })
-        };
+        let mut edges: Edges<Edge<'a>> = Edges::default();
+        let new = |tied| Edge { tied, near: [0; 2], remembered: Remembered::default() };
         let counted = chains.iter().map(|made_of| {
             let tied = (1..made_of.path.nodes.len()).map(|at| Tied::of(&made_of.path, at, made_of.ties[at - 1].rule));
-            Counted { made_of, edges: tied.map(&mut edge).collect(), ends: BTreeMap::new() }
+            Counted { made_of, edges: tied.map(|tied| edges.place_of(tied, new)).collect(), ends: BTreeMap::new() }
         });
         let mut counted: Vec<Counted<'_>> = counted.collect();
         let lost = (0u32..).zip(chains).flat_map(|(chain, of)| of.lost.iter().map(move |input| (*input, chain)));
@@ -142,14 +133,15 @@ impl<'a> Lost<'a> {
     }
 
     /// Where the way of a publication of the first node ends.
-    fn end_of(&self, input: Row<PublicationSeen>, of: &Counted<'a>, edges: &mut [Edge<'a>]) -> End<'a> {
+    fn end_of(&self, input: Row<PublicationSeen>, of: &Counted<'a>, edges: &mut Edges<Edge<'a>>) -> End<'a> {
         let mut publication = input;
         for (edge, position) in of.edges.iter().zip(1..) {
-            let edge = &mut edges[*edge];
-            let place = publication.index() % REMEMBERED;
-            let known = edge.remembered[place].filter(|(of, _)| *of == publication).map(|(_, step)| step);
-            let step = known.unwrap_or_else(|| self.step(publication, edge));
-            edge.remembered[place] = Some((publication, step));
+            let edge = edges.at(*edge);
+            let known = edge.remembered.get(publication.index(), publication);
+            let step = known.unwrap_or_else(|| {
+                let step = self.step(publication, edge);
+                edge.remembered.put(publication.index(), publication, step)
+            });
             match step {
                 Ok(next) => publication = next,
                 Err((kind, at)) => return (position, kind, at),

@@ -44,7 +44,7 @@ impl Ties<'_> {
                 let take = self
                     .usage
                     .taken_in(seen, *row, node, topic, end)
-                    .or_else(|| self.usage.latest_before((node, topic), start, near));
+                    .or_else(|| self.usage.taken(node, topic).latest_before(start, near));
                 take.is_some_and(|take| seen.takes[take].time > since)
             };
             let (published, known) = (publishing.contains(row), !seen.lacks(since.max(start.saturating_sub(1)), end));
@@ -81,7 +81,7 @@ impl Ties<'_> {
         let made_of = |output: &Output| {
             let start = self.seen.executions[output.execution].start_ns;
             let own = self.usage.taken_in(self.seen, output.execution, node, input, output.time);
-            let latest = || self.usage.latest_before((node, input), start, &mut near);
+            let latest = || self.usage.taken(node, input).latest_before(start, &mut near);
             let take = own.or_else(latest)?;
             let is_new = used.is_none_or(|(before, by)| take > before || (take, output.execution) == (before, by));
             is_new.then(|| {
