@@ -38,6 +38,17 @@ struct Suspect {
     weight: f64,
 }
 
+/// What is said of one chain.
+#[derive(Default)]
+struct OfChain {
+    verdict: Verdict,
+    suspects: Vec<Suspect>,
+    /// What its late instances took above the usual, ms.
+    late_ms: f64,
+    /// Whether others had much of the machine.
+    among_others: bool,
+}
+
 /// What stands out in a run; `None` for one without chains, callbacks and topics.
 pub(crate) fn verdict(
     repeats: &[Repeat<'_>],
@@ -49,13 +60,12 @@ pub(crate) fn verdict(
         return None;
     }
     let ran = Ran::of(repeats);
-    let mut of_chains: Vec<(Verdict, Vec<Suspect>)> =
+    let mut of_chains: Vec<OfChain> =
         that_matter(chains).into_iter().map(|chain| of_chain(repeats, &ran, chain)).collect();
-    let guilty = of_chains.iter().position(|(verdict, suspects)| missed(verdict) || !suspects.is_empty());
-    let (mut verdict, mut suspects) =
-        if of_chains.is_empty() { Default::default() } else { of_chains.swap_remove(guilty.unwrap_or(0)) };
-    let known: Vec<&Culprit> = suspects.iter().map(|suspect| &suspect.culprit).collect();
-    let found = findings::suspects(findings, callbacks, &known);
+    let guilty = of_chains.iter().position(|of| missed(&of.verdict) || !of.suspects.is_empty());
+    let of_chain = if of_chains.is_empty() { OfChain::default() } else { of_chains.swap_remove(guilty.unwrap_or(0)) };
+    let found = findings::suspects(findings, callbacks, &of_chain);
+    let OfChain { mut verdict, mut suspects, .. } = of_chain;
     suspects.extend(found);
     suspects.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     let mut named = HashSet::new();
@@ -89,7 +99,7 @@ fn is_guess(chain: &ChainFigures) -> bool {
 }
 
 /// What is said of one chain, and whom its instances and inputs accuse.
-fn of_chain(repeats: &[Repeat<'_>], ran: &Ran, chain: &ChainFigures) -> (Verdict, Vec<Suspect>) {
+fn of_chain(repeats: &[Repeat<'_>], ran: &Ran, chain: &ChainFigures) -> OfChain {
     let late = Late::of(repeats, ran, chain);
     let mut suspects = blame::suspects(&late);
     let steady = steady::suspects(&late, &suspects);
@@ -116,7 +126,7 @@ fn of_chain(repeats: &[Repeat<'_>], ran: &Ran, chain: &ChainFigures) -> (Verdict
         worst_ms: times.map(|times| times.max),
         ..Verdict::default()
     };
-    (verdict, suspects)
+    OfChain { verdict, suspects, late_ms: late.all_ms(), among_others: late.others.is_some() }
 }
 
 fn missed(verdict: &Verdict) -> bool {

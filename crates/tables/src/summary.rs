@@ -107,6 +107,12 @@ pub struct FindingCase {
     pub cost: String,
     /// What to try next.
     pub next: String,
+    /// The callback that delays the subject, if a lint finds one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub by: Option<String>,
+    /// By how much in all, ms.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub delay_ms: Option<f64>,
     /// Repeats that show it; absent for a single run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub repeats: Option<u64>,

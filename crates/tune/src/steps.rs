@@ -217,7 +217,7 @@ mod tests {
             evidence: "12 of 60".into(),
             cost: "70 ms each".into(),
             next: next.into(),
-            repeats: None,
+            ..FindingCase::default()
         }
     }
 

@@ -367,8 +367,12 @@ export interface Finding {
 
 /** One case of a finding. */
 export interface FindingCase {
+  /** The callback that delays the subject, if a lint finds one. */
+  by?: string;
   /** What it costs. */
   cost: string;
+  /** By how much in all, ms. */
+  delay_ms?: number;
   /** Figures with units. */
   evidence: string;
   /** What to try next. */

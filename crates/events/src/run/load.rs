@@ -43,6 +43,8 @@ impl Load {
     pub const MUCH_OTHERS_CPUS: f64 = 0.5;
     /// Steal is reported if it is more than this share of the time of all CPUs.
     pub const MUCH_STEAL_PERCENT: f64 = 1.0;
+    /// Part of the time of all CPUs from which on none is free.
+    const FULL: f64 = 0.95;
     /// Least time for which either is reported: over less, the kernel's ticks of 10 ms are too coarse.
     const LEAST_S: f64 = 0.5;
 
@@ -65,6 +67,13 @@ impl Load {
     /// CPUs that others used on the average.
     pub fn others_cpus(&self) -> Option<f64> {
         self.others_cpu_s.filter(|_| self.over_s > 0.0).map(|cpu_s| cpu_s / self.over_s)
+    }
+
+    /// Whether all CPUs were in use nearly all the time, and others had a good part of them: whoever woke up waited.
+    pub fn is_full(&self) -> bool {
+        let all_s = self.cpus.map(|cpus| f64::from(cpus) * self.over_s);
+        let used = self.machine_cpu_s.zip(all_s).is_some_and(|(used_s, all_s)| used_s >= Load::FULL * all_s);
+        used && self.much().is_some()
     }
 
     /// Returns in words what used much of the machine: `other processes used 1.52 CPUs on the average`. `None`: nothing

@@ -69,6 +69,7 @@ fn timers_over(facts: &Facts<'_>) -> Vec<Case> {
             },
             next,
             weight: over.len() as f64,
+            delays: None,
         })
     };
     facts.timers().filter_map(case).collect()
@@ -108,6 +109,7 @@ fn subscriptions_over(facts: &Facts<'_>) -> Vec<Case> {
             ),
             next,
             weight: mean as f64 / interval.max(1) as f64,
+            delays: None,
         })
     };
     numbered(&facts.tables.callbacks).filter_map(case).collect()
@@ -142,6 +144,7 @@ fn now_and_then(facts: &Facts<'_>, callback: Row<Callback>, interval: i64, ran: 
         cost: format!("messages that come meanwhile wait up to {}", time(longest)),
         next,
         weight: longest as f64 / interval.max(1) as f64 * count as f64 / ran.len() as f64,
+        delays: None,
     })
 }
 
@@ -220,6 +223,7 @@ fn starved(
         cost: format!("it started up to {} after it was ready", time(longest)),
         next,
         weight: longest as f64,
+        delays: None,
     })
 }
 
@@ -263,6 +267,7 @@ pub const TIMER_DRIFT: Lint = Lint {
                            it sleeps for a period after its work, a timer of the executor"
                     .into(),
                 weight: off.abs(),
+                delays: None,
             })
         };
         facts.timers().filter_map(case).collect()
@@ -328,6 +333,7 @@ pub const PREEMPTED: Lint = Lint {
                     cost: format!("{} a call on the average", time(taken / (ran.len() as i64).max(1))),
                     next: "a CPU of its own (taskset), SCHED_FIFO, or less beside it".into(),
                     weight: taken as f64,
+                    delays: None,
                 })
             };
         off.into_iter().filter_map(case).collect()

@@ -104,6 +104,7 @@ fn waiting(facts: &Facts<'_>) -> Vec<Case> {
             cost: held,
             next: ASYNCHRONOUS.into(),
             weight: calls.waited_ns as f64,
+            delays: None,
         })
     };
     of.into_iter().filter_map(case).collect()
@@ -164,6 +165,7 @@ fn hanging(facts: &Facts<'_>) -> Vec<Case> {
                 executor"
             ),
             weight: (last - sent) as f64,
+            delays: None,
         })
     };
     facts.tables.services.iter().filter_map(case).collect()

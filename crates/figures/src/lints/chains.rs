@@ -72,6 +72,7 @@ fn missed(paths: &[Path<'_>]) -> Option<Case> {
             cost: format!("nothing kept its deadline of {}", time(deadline)),
             next: "what became of its inputs stands with the chain".into(),
             weight: lost as f64,
+            delays: None,
         });
     };
     let with_late = paths.iter().filter(|path| path.late > 0).count();
@@ -92,6 +93,7 @@ fn missed(paths: &[Path<'_>]) -> Option<Case> {
         cost: format!("up to {} too late", time(worst - deadline)),
         next: "the causes of its worst instances stand with the chain (--chain NAME)".into(),
         weight: path.late as f64,
+        delays: None,
     })
 }
 
@@ -142,6 +144,7 @@ pub const UNCERTAIN_LINK: Lint = Lint {
                 next: "tacho explain RUN --suggest > links.yaml, correct it, tacho explain RUN --links links.yaml"
                     .into(),
                 weight: 1.0 - link.confidence,
+                delays: None,
             })
         };
         guessed.filter_map(case).collect()

@@ -59,6 +59,7 @@ fn of_clock(facts: &Facts<'_>, publisher: Row<Endpoint>, followers: usize) -> Op
         ),
         next: next.into(),
         weight: stood_ns as f64,
+        delays: None,
     })
 }
 

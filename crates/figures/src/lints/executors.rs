@@ -110,6 +110,7 @@ fn bottleneck(facts: &Facts<'_>, executor: &Executor, waits: &HashMap<Thread, (i
         },
         next,
         weight: busy as f64,
+        delays: None,
     })
 }
 
@@ -178,6 +179,7 @@ pub const SPINNING: Lint = Lint {
                        executor of its own"
                     .into(),
                 weight: hz,
+                delays: None,
             })
         };
         facts.tables.executors.iter().filter_map(case).collect()

@@ -119,6 +119,7 @@ fn stale(facts: &Facts<'_>, node: Row<Node>, topic: &str) -> Option<Case> {
         cost: format!("it acts on what was there up to {} before, as if it were new", time(longest)),
         next: most.next(&from, name),
         weight: old as f64,
+        delays: None,
     })
 }
 
@@ -236,6 +237,7 @@ fn dropping(facts: &Facts<'_>, node: Row<Node>, output: &str, inputs: &[&str]) -
             time(missed)
         ),
         weight: dropped as f64,
+        delays: None,
     })
 }
 

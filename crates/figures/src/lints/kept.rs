@@ -43,6 +43,7 @@ fn off_cpu(facts: &Facts<'_>, callback: Row<Callback>) -> Option<Case> {
         cost: format!("{} a call on the average that its executor waits and nobody computes", time(sum / count)),
         next: doubt.next,
         weight: sum as f64,
+        delays: None,
     })
 }
 

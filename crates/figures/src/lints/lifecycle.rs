@@ -64,6 +64,7 @@ pub const NOT_ACTIVE: Lint = Lint {
                      says why a transition failed"
                 ),
                 weight: (end - left) as f64,
+                delays: None,
             })
         };
         facts.states.numbered().filter_map(case).collect()

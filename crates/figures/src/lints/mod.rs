@@ -49,6 +49,8 @@ struct Case {
     next: String,
     /// Greater is worse; compares cases of one lint.
     weight: f64,
+    /// The callback that delays the subject, and by how much in all, ms.
+    delays: Option<(String, f64)>,
 }
 
 /// Every lint, in the order in which findings are reported.
@@ -125,7 +127,10 @@ fn worst_first(mut cases: Vec<Case>) -> Vec<Case> {
 }
 
 fn told(case: Case, in_repeats: u64, repeats: usize) -> FindingCase {
+    let (by, delay_ms) = case.delays.unzip();
     FindingCase {
+        by,
+        delay_ms,
         subject: case.subject,
         evidence: case.evidence,
         cost: case.cost,

@@ -70,6 +70,7 @@ pub const BEHIND: Lint = Lint {
                 },
                 next,
                 weight: (late + skipped) as f64,
+                delays: None,
             })
         };
         rows_of(&facts.tables.endpoints).filter_map(case).collect()
@@ -135,6 +136,7 @@ fn large(facts: &Facts<'_>, publisher: Row<Endpoint>, size: u64) -> Option<Case>
         },
         next: "shared memory or a loaned message on one host; else TCP, larger socket buffers, smaller messages".into(),
         weight: size as f64,
+        delays: None,
     })
 }
 

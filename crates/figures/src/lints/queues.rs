@@ -50,6 +50,7 @@ fn too_short(facts: &Facts<'_>, subscription: Row<Endpoint>, received: Received<
             most + 1
         ),
         weight: overwritten.len() as f64,
+        delays: None,
     })
 }
 
@@ -87,6 +88,7 @@ fn lossy(facts: &Facts<'_>, subscription: Row<Endpoint>, received: Received<'_>)
                 .into(),
         },
         weight: lost as f64,
+        delays: None,
     })
 }
 
@@ -137,6 +139,7 @@ pub const NEVER_RECEIVED: Lint = Lint {
                      {topic})"
                 ),
                 weight: sent as f64,
+                delays: None,
             }
         };
         silent(facts).map(case).collect()

@@ -106,6 +106,7 @@ fn late_timer(
         ),
         next: apart(facts, executor, timer, most),
         weight: sum as f64,
+        delays: Some((facts.callback(most), sum as f64 / 1e6)),
     })
 }
 
@@ -279,6 +280,7 @@ fn in_step(facts: &Facts<'_>, executor: &Executor, timers: &HashMap<Row<Callback
                 apart(facts, executor, timer, other)
             ),
             weight: mean as f64 / period as f64,
+            delays: None,
         })
     };
     behind.into_iter().filter_map(case).collect()

@@ -44,6 +44,13 @@ struct Blame {
     together: BTreeMap<Name, f64>,
 }
 
+impl Blame {
+    /// What most of it was.
+    fn kind(&self) -> CauseKind {
+        *self.by_kind.iter().max_by(|a, b| a.1.total_cmp(b.1)).expect("a part").0
+    }
+}
+
 /// Whether a delay of this kind may be somebody's fault, and whether it takes more of it to say so.
 fn counts(kind: CauseKind, mostly: bool) -> Option<bool> {
     use CauseKind::*;
@@ -64,8 +71,7 @@ fn may_lack_a_cpu(kind: CauseKind) -> bool {
 /// Those that delayed late instances.
 pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
     let mut blames: BTreeMap<Key, Blame> = BTreeMap::new();
-    let base = if late.mostly { 0.0 } else { late.median_ms };
-    let all_ms: f64 = late.cases.iter().map(|case| (case.end_to_end_ms - base).max(0.0)).sum();
+    let all_ms = late.all_ms();
     for (place, case) in late.cases.iter().enumerate() {
         for (repeat, cause) in &case.parts {
             let excess = late.excess_ms(cause);
@@ -120,12 +126,15 @@ pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
 }
 
 fn is_material(late: &Late<'_>, blame: &Blame, all_ms: f64) -> bool {
+    let may_lack = blame.by_kind.keys().all(|kind| may_lack_a_cpu(*kind));
+    // Nobody's fault: whoever wakes up waits, and whoever computes is interrupted.
+    if late.no_cpu_is_free && (may_lack || (blame.kind() == CauseKind::OffCpu && !blame.is_usual)) {
+        return false;
+    }
     let is_noise = blame.by_kind.keys().all(|kind| counts(*kind, late.mostly) == Some(true));
     // Its own work, each time, is no doubt.
     let lacked_a_cpu = || !blame.is_usual && blame.cpu_ms.is_none_or(|cpu| cpu < 0.5 * blame.wall_ms);
-    let in_doubt = late.others.is_some()
-        && (blame.by_kind.keys().all(|kind| may_lack_a_cpu(*kind))
-            || (!is_noise && !blame.executions.is_empty() && lacked_a_cpu()));
+    let in_doubt = late.others.is_some() && (may_lack || (!is_noise && !blame.executions.is_empty() && lacked_a_cpu()));
     let (share, times) = match (is_noise, in_doubt) {
         (true, true) => (SHARE_IN_DOUBT, TIMES_OF_NOISE),
         (true, false) => (SHARE_OF_NOISE, TIMES_OF_NOISE),
@@ -141,7 +150,7 @@ fn is_material(late: &Late<'_>, blame: &Blame, all_ms: f64) -> bool {
 }
 
 fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
-    let kind = *blame.by_kind.iter().max_by(|a, b| a.1.total_cmp(b.1)).expect("a part").0;
+    let kind = blame.kind();
     let node = late.node(blame.position).to_owned();
     let (cases, all) = (blame.cases.len() as u64, late.cases.len() as u64);
     let share = (100.0 * blame.weight_ms / all_ms.max(1e-9)).min(100.0);

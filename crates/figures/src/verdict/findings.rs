@@ -1,8 +1,11 @@
 //! Findings that say what is wrong though no late instance shows it.
 
-use super::Suspect;
+use super::callback::Named;
+use super::{ms, OfChain, Suspect};
 use crate::lints::ON_AVERAGE;
+use tacho_tables::own_name;
 use tacho_tables::summary::{CallbackFigures, Culprit, Finding, FindingCase};
+use tacho_tables::CauseKind;
 
 /// Lints whose cases are faults, with their weight among culprits.
 const FAULTS: [(&str, f64); 7] = [
@@ -14,18 +17,79 @@ const FAULTS: [(&str, f64); 7] = [
     ("clock-stalls", 0.5),
     ("node-not-active", 0.1),
 ];
+/// The lint of timers that others delay: of a chain that begins with one, no instance shows it.
+const LATE_TIMER: &str = "late-timer";
 /// Cases of one lint that are reported.
 const CASES: usize = 2;
 
-/// Suspects from findings, but for those that are known of chains.
-pub(super) fn suspects(findings: &[Finding], callbacks: &[CallbackFigures], known: &[&Culprit]) -> Vec<Suspect> {
+/// Suspects from findings, but for those that are known of the chain.
+pub(super) fn suspects(findings: &[Finding], callbacks: &[CallbackFigures], chain: &OfChain) -> Vec<Suspect> {
     let mut found = Vec::new();
+    let known: Vec<&Culprit> = chain.suspects.iter().map(|suspect| &suspect.culprit).collect();
+    let cases_of =
+        |lint| findings.iter().filter(move |finding| finding.lint == lint).flat_map(|finding| &finding.cases);
     for (lint, weight) in FAULTS {
-        let of = findings.iter().filter(|finding| finding.lint == lint).flat_map(|finding| &finding.cases);
-        let cases = of.filter_map(|case| culprit(lint, case, callbacks)).filter(|culprit| !is_known(culprit, known));
+        let cases = cases_of(lint).filter_map(|case| culprit(lint, case, callbacks));
+        let cases = cases.filter(|culprit| !is_known(culprit, &known));
         found.extend(cases.take(CASES).map(|culprit| Suspect { culprit, weight }));
     }
+    let first = chain.verdict.path.first();
+    let begins_with = |case: &&FindingCase| first.is_some_and(|node| case.subject.starts_with(&format!("{node} ")));
+    let delaying = cases_of(LATE_TIMER).filter(begins_with).filter_map(|case| delaying(case, callbacks, chain));
+    found.extend(delaying.filter(|suspect| !is_known(&suspect.culprit, &known)).take(CASES));
     found
+}
+
+/// The callback that delays a timer, which a chain begins with. It matters by what it delays, beside what the chain's
+/// late instances took too long.
+fn delaying(case: &FindingCase, callbacks: &[CallbackFigures], chain: &OfChain) -> Option<Suspect> {
+    let (by, delay_ms) = (case.by.as_deref()?, case.delay_ms?);
+    let (node, topic) = callback_of(by)?;
+    let is_it = |callback: &&CallbackFigures| {
+        let function = callback.function.as_deref().map(own_name);
+        is_of(callback, node, topic, by) && function.is_none_or(|function| by.contains(function))
+    };
+    let callback = callbacks.iter().find(is_it)?;
+    let (_, timer) = case.subject.split_once(" timer ")?;
+    let period_ms: f64 = timer.split(' ').next()?.parse().ok()?;
+    let times = callback.duration_us.as_ref()?;
+    // Now and then it may be the machine; usually, it is the callback.
+    if chain.among_others && times.median / 1e3 < period_ms / 2.0 {
+        return None;
+    }
+    let late = case.evidence.split(';').next().unwrap_or_default();
+    let named = Named {
+        node: callback.node.clone(),
+        topic: callback.topic.clone(),
+        function: callback.function.clone(),
+        location: callback.location.clone(),
+        period_ns: None,
+    };
+    let culprit = Culprit {
+        kind: Some(CauseKind::ExecutorBusy),
+        lint: Some(LATE_TIMER.into()),
+        node: Some(node.into()),
+        text: format!(
+            "{} of {node} takes up to {} and delays {}: {late}.",
+            named.words(by),
+            ms(times.max / 1e3),
+            case.subject
+        ),
+        callback: Some(by.into()),
+        topic: named.topic,
+        function: named.function,
+        location: named.location,
+        longest_ms: Some(times.max / 1e3),
+        next: sentence(&case.next),
+        ..Culprit::default()
+    };
+    Some(Suspect { culprit, weight: delay_ms / (delay_ms + chain.late_ms) })
+}
+
+/// Node of a callback by its name, and the topic that it answers to if it is a subscription.
+fn callback_of(name: &str) -> Option<(&str, Option<&str>)> {
+    let mut names = name.split(' ').filter(|word| word.starts_with('/'));
+    Some((names.next()?, names.next()))
 }
 
 fn is_known(culprit: &Culprit, known: &[&Culprit]) -> bool {
@@ -95,7 +159,7 @@ mod tests {
             evidence: "288 messages, none taken".into(),
             cost: "all of them".into(),
             next: "compare QoS of both ends".into(),
-            repeats: None,
+            ..FindingCase::default()
         };
         let made = culprit("never-received", &case, &[]).expect("a fault");
         assert_eq!(made.next, "Compare QoS of both ends.");

@@ -4,6 +4,7 @@ use super::callback::{full_name, Named};
 use super::ran::Ran;
 use crate::figures::Repeat;
 use std::collections::{BTreeMap, BTreeSet};
+use tacho_events::run::Load;
 use tacho_tables::late::late_above_ns;
 use tacho_tables::row::Row;
 use tacho_tables::summary::ChainFigures;
@@ -50,6 +51,8 @@ pub(super) struct Late<'a> {
     pub path: &'a [String],
     /// What others had of the machine, in words, if it was much.
     pub others: Option<String>,
+    /// Whether others left it no free CPU, so that whatever wakes up waits.
+    pub no_cpu_is_free: bool,
     /// Callbacks wait in the queues of roscpp.
     pub is_ros1: bool,
 }
@@ -88,6 +91,7 @@ impl<'a> Late<'a> {
         let cases = late.map(|(key, parts)| Case { end_to_end_ms: whole(key) as f64 / NS_PER_MS, parts }).collect();
         let others = times().filter(|ns| !is_late(*ns)).max();
         let figures = chain.end_to_end_ms.as_ref();
+        let mut loads = repeats.iter().filter_map(|repeat| repeat.info?.load.as_ref());
         Late {
             ran,
             cases,
@@ -99,11 +103,18 @@ impl<'a> Late<'a> {
             worst_of_others_ms: others.map_or(0.0, |ns| ns as f64 / NS_PER_MS),
             mostly: instances * 2 > chain.instances,
             path: &chain.path,
-            others: repeats.iter().find_map(|repeat| repeat.info?.load.as_ref()?.much()),
+            no_cpu_is_free: loads.clone().any(Load::is_full),
+            others: loads.find_map(Load::much),
             is_ros1: repeats.iter().any(|repeat| {
                 repeat.tables.executions.iter().take(SEEN).any(|execution| execution.queued_ns.is_some())
             }),
         }
+    }
+
+    /// What its late instances took above the usual, or at all where the usual is too late itself, together.
+    pub fn all_ms(&self) -> f64 {
+        let base = if self.mostly { 0.0 } else { self.median_ms };
+        self.cases.iter().map(|case| (case.end_to_end_ms - base).max(0.0)).sum()
     }
 
     /// What a part is above the usual, or at all where the usual is too late itself.

@@ -1,5 +1,6 @@
 //! The verdict on small systems with a planted fault, and on the same systems without.
 
+mod first_timer;
 mod late_start;
 mod machine;
 mod overwritten;
@@ -16,6 +17,7 @@ use tacho_tables::summary::{Culprit, Verdict};
 use tacho_tables::{CauseKind, Tables};
 
 const OTHER: u64 = 0x100;
+const OVER_S: f64 = 12.0;
 const US: i64 = 1_000;
 const MS: i64 = 1_000_000;
 const SENSOR: u32 = 1;
@@ -116,8 +118,20 @@ impl System {
 }
 
 fn verdict(tables: &Tables, others_cpus: f64) -> Verdict {
-    let over_s = 12.0;
-    let load = Load { over_s, others_cpu_s: Some(over_s * others_cpus), ..Load::default() };
+    verdict_of(tables, Load { others_cpu_s: Some(OVER_S * others_cpus), ..Load::default() })
+}
+
+/// On a machine of two CPUs of which others leave none free.
+fn verdict_on_a_full_machine(tables: &Tables) -> Verdict {
+    let used_s = |cpus: f64| Some(OVER_S * cpus);
+    verdict_of(
+        tables,
+        Load { cpus: Some(2), machine_cpu_s: used_s(1.98), others_cpu_s: used_s(1.9), ..Load::default() },
+    )
+}
+
+fn verdict_of(tables: &Tables, load: Load) -> Verdict {
+    let load = Load { over_s: OVER_S, ..load };
     let info = RunInfo { load: Some(load), ..RunInfo::default() };
     let repeat = [Repeat { tables, options: Default::default(), info: Some(&info) }];
     summarise(&repeat, None).verdict.expect("a run with chains")
@@ -234,6 +248,22 @@ fn transport_that_may_have_waited_for_a_cpu_is_accused_on_a_quiet_machine_alone(
     };
     assert_eq!(accused(0.1), [Some(CauseKind::Computation), Some(CauseKind::Transport)]);
     assert_eq!(accused(1.5), [Some(CauseKind::Computation)]);
+}
+
+#[test]
+fn a_wake_up_and_a_seldom_pause_are_nobodys_fault_if_no_cpu_is_free() {
+    let late_on_the_way = System { on_the_way: |k| if k % 20 == 10 { 50 * MS } else { 0 }, ..System::healthy() };
+    let pausing = System {
+        control: |k| if k % 20 == 15 { 76 * MS } else { MS + 100 * US * (k % 3) },
+        control_cpu_ns: Some(MS),
+        ..System::healthy()
+    };
+    for system in [late_on_the_way, pausing] {
+        let tables = scene::tables(&system.build());
+        assert_eq!(verdict(&tables, 0.1).culprits.len(), 1);
+        let full = verdict_on_a_full_machine(&tables);
+        assert_eq!(full.culprits, [], "{}", full.text);
+    }
 }
 
 /// A planner whose thread runs `others` more callbacks of `took` each, in turn and without a pause, between messages.

@@ -62,7 +62,7 @@ mod tests {
             evidence: format!("evidence {place}"),
             cost: format!("cost {place}"),
             next: next.to_string(),
-            repeats: None,
+            ..FindingCase::default()
         };
         Finding {
             lint: lint.into(),
