@@ -1,4 +1,5 @@
-//! Executes many runs in one order: the repeats of `tacho bench`, a sweep, a proof of `tacho tune`.
+//! Executes many runs in one order: the repeats of `tacho bench` and `tacho simulate`, a sweep, a proof of `tacho
+//! tune`.
 //!
 //! A [`Campaign`] is a list of [`Item`]s, each a repeat of a [`Subject`] in a run directory of its own. It holds the
 //! [`RunLock`] of the directory above them, keeps what an earlier attempt finished, stops in order at ^C, and sums up
@@ -25,5 +26,5 @@ pub use error::Error;
 pub use finished::is_finished;
 pub use lock::{RunLock, NAME as LOCK};
 pub use order::{in_turns, Item};
-pub use subject::{Runner, Subject};
+pub use subject::{Runner, Running, Subject};
 pub use sweep::{same_sweep, SweepRun, Swept};

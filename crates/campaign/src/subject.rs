@@ -1,15 +1,17 @@
 //! The subjects of a campaign: workloads, each with its runner and run directory.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tacho_events::run::RunDirectory;
 use tacho_runner::bench::{Bench, Progress, Ran};
+use tacho_simulate::Simulator;
 use tacho_workload::Workload;
 
 /// Approximate time that a run takes beside its duration, to estimate the time left.
 const AROUND_A_RUN: Duration = Duration::from_secs(3);
 
-/// Makes runs and their figures: a [`Bench`], or a stand-in for tests.
+/// Makes runs and their figures: a [`Bench`], a [`Simulator`], or a stand-in for tests.
 pub trait Runner {
     /// Runs one repeat of a workload into a directory that has no run yet, and writes its `run.json`.
     fn run(
@@ -37,6 +39,31 @@ impl Runner for Bench<'_> {
     ) -> anyhow::Result<Ran> {
         self.repeat(workload, repeat, run, progress)
     }
+}
+
+impl Runner for Simulator<'_> {
+    fn run(
+        &self,
+        workload: &Workload,
+        repeat: u32,
+        run: &RunDirectory,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> anyhow::Result<Ran> {
+        let info = self.repeat(workload, repeat, run, &mut |done| progress(Progress { what: "simulating", done }))?;
+        Ok(Ran { info, nodes: vec![], failures: vec![] })
+    }
+}
+
+/// How the runs of a command are made.
+pub struct Running<'a> {
+    /// Makes them.
+    pub runner: &'a dyn Runner,
+    /// Set by ^C.
+    pub interrupted: &'a AtomicBool,
+    /// The command line, for `run.json`.
+    pub command: Vec<String>,
+    /// Whether to delete the events of each run when its figures are written.
+    pub discard_events: bool,
 }
 
 /// A named workload and the run directory of its repeats.

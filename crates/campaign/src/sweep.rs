@@ -5,12 +5,11 @@ use crate::difference::difference;
 use crate::error::Error;
 use crate::lock::RunLock;
 use crate::order::Item;
-use crate::subject::Subject;
+use crate::subject::{Running, Subject};
 use anyhow::{Context, Result};
 use std::time::{Duration, Instant};
 use tacho_events::run::{RunDirectory, RunInfo};
 use tacho_printing::{once, reason_of};
-use tacho_runner::bench::Bench;
 use tacho_tables::store;
 use tacho_tables::summary::Summary;
 use tacho_workload::{Overrides, Sweep, SweepPoint};
@@ -49,22 +48,22 @@ pub struct SweepRun<'a> {
 
 impl<'a> SweepRun<'a> {
     /// Prepares a sweep in the locked run directory, which is empty or holds a part of the same sweep.
-    pub fn new(sweep: &'a Sweep, lock: &'a RunLock, bench: &'a Bench<'a>, discard_events: bool) -> SweepRun<'a> {
+    pub fn new(sweep: &'a Sweep, lock: &'a RunLock, by: &'a Running<'a>) -> SweepRun<'a> {
         let run = RunDirectory::new(lock.directory());
         let subject = |SweepPoint { name, workload, parameters }: &'a SweepPoint| Subject {
             parameters: parameters.clone(),
-            ..Subject::new(name, workload, bench, run.point(name))
+            ..Subject::new(name, workload, by.runner, run.point(name))
         };
         let campaign = Campaign {
             subjects: sweep.points.iter().map(subject).collect(),
             order: sweep.order().into_iter().map(|(repeat, subject)| Item { subject, repeat }).collect(),
             lock,
-            interrupted: bench.interrupted,
-            command: bench.command.clone(),
+            interrupted: by.interrupted,
+            command: by.command.clone(),
             analysis: Analysis::OfEach,
             on_failure: OnFailure::LeaveOut,
             chain: None,
-            discard_events,
+            discard_events: by.discard_events,
         };
         SweepRun { sweep, run, campaign }
     }

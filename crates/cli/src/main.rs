@@ -20,8 +20,10 @@ mod options;
 mod progress;
 mod record;
 mod report;
+mod running;
 mod runs;
 mod schema;
+mod simulate;
 mod top;
 mod tune;
 mod tuning;
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
     };
     let outcome = match verb {
         Verb::Bench(options) => interrupt::whole(bench::run(options)),
+        Verb::Simulate(options) => interrupt::whole(simulate::run(options)),
         Verb::Record(options) => record::run(options),
         Verb::Import(options) => interrupt::whole(import::run(options)),
         Verb::Explain(options) => explain::run(options),

@@ -30,6 +30,7 @@ pub struct Options {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     Bench(Bench),
+    Simulate(Simulate),
     Record(Record),
     Import(Import),
     Explain(Explain),
@@ -172,6 +173,55 @@ pub struct Generated {
     /// Messages that keep_last keeps [default: 10]
     #[arg(long, value_name = "N", value_delimiter = ',', requires = "topology")]
     pub depth: Vec<u32>,
+}
+
+/// Run a workload, or a sweep of workloads, in virtual time, with costs as measured
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tacho simulate runs/car                                    a run of a workload again, beside what was measured
+  tacho simulate runs/car --set control.on=arrival           what if control ran when its input comes
+  tacho simulate runs/car --set /points.depth=1 --set 'run.cpus.ndt=[1]' -o runs/what-if
+  tacho simulate workloads/autoware-localisation.yaml --costs runs/car --cpus 8
+
+What is simulated: CPUs under Linux's fair and real-time scheduling, executors, queues. What middleware and machine take
+is drawn from what runs show (--costs). Without any, they take no time.")]
+pub struct Simulate {
+    /// Workload file, or run directory of a workload
+    pub workload: PathBuf,
+    #[command(flatten)]
+    pub out: Out,
+    /// Run on real middleware whose costs to take; repeat it for several of one middleware [default: the run to
+    /// simulate]
+    #[arg(long, value_name = "RUN")]
+    pub costs: Vec<PathBuf>,
+    /// Change one value of the workload: NODE.KEY=VALUE, TOPIC.OPTION=VALUE, or KEY=VALUE; repeat it for several
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// CPUs of the simulated machine [default: those of the machine of the costs, or of this one]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub cpus: Option<u32>,
+    /// Simulate the short form of the workload file
+    #[arg(long)]
+    pub short: bool,
+    /// Number of runs, each with other phases [default: as the workload says]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeats: Option<u32>,
+    /// Duration of each repeat, with its unit: 5s [default: as the workload says]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+    /// Seed of phases, distributions and costs [default: as the workload says]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Leave out the kernel's scheduler events, which name who had the CPU
+    #[arg(long)]
+    pub no_scheduler: bool,
+    /// Delete the events of each run when its tables and figures are written, because long sweeps fill disks
+    #[arg(long)]
+    pub discard_events: bool,
+    /// Print the figures as JSON (the run's summary.json)
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Read traces of ros2_tracing and CARET, or a bag, into a run; or join recordings of several hosts

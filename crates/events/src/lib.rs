@@ -10,6 +10,7 @@ pub mod bag;
 pub mod chunk;
 pub mod clock;
 pub mod file_error;
+pub mod files;
 pub mod follow;
 pub mod free;
 pub mod holes;

@@ -26,4 +26,4 @@ pub mod protocol;
 pub mod resources;
 mod scheduling;
 mod starting_again;
-mod window;
+pub mod window;

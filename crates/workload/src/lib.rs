@@ -26,6 +26,7 @@ mod rates;
 mod read;
 mod run;
 mod schema;
+mod set;
 mod short;
 mod sweep;
 mod topology;

@@ -2,6 +2,7 @@
 
 use crate::diagnostic::Report;
 use crate::document::{Value, Yaml};
+use crate::set;
 use crate::units::format_duration;
 use std::time::Duration;
 
@@ -16,6 +17,8 @@ pub struct Overrides {
     pub repeats: Option<u32>,
     /// Value of `run: seed:`.
     pub seed: Option<u64>,
+    /// Single values, `PATH=VALUE`.
+    pub set: Vec<String>,
 }
 
 /// Merges `patch` into `base`: maps key by key, everything else as a whole. Nothing removes a key (otherwise as RFC
@@ -89,10 +92,14 @@ pub(crate) fn apply(root: &mut Yaml, overrides: &Overrides, report: &mut Report)
             _ => merge(root, &Yaml { span, value: Value::Map(vec![(scalar("run"), over_run)]) }),
         }
     }
+    for assignment in &overrides.set {
+        changed = true;
+        set::apply(root, assignment, report);
+    }
     changed
 }
 
-fn entry<'y>(root: &'y mut Yaml, name: &str) -> Option<&'y mut Yaml> {
+pub(crate) fn entry<'y>(root: &'y mut Yaml, name: &str) -> Option<&'y mut Yaml> {
     let Value::Map(entries) = &mut root.value else { return None };
     entries.iter_mut().find(|(key, _)| key.is(name)).map(|(_, value)| value)
 }

@@ -1,0 +1,159 @@
+//! `tacho simulate`
+
+use crate::exit::{Failure, Outcome};
+use crate::options::Simulate as Options;
+use crate::{check, explain, interrupt, running, runs};
+use anyhow::Context;
+use tacho_campaign::Running;
+use tacho_events::run::RunDirectory;
+use tacho_printing::Lines;
+use tacho_report::{Column, Table};
+use tacho_simulate::kernel::Settings;
+use tacho_simulate::prediction::{of_chains, Figures, PredictedChain, Prediction};
+use tacho_simulate::{fit, Costs, Simulator};
+use tacho_tables::store;
+use tacho_tables::summary::Summary;
+use tacho_workload::{Overrides, Sweep};
+
+/// File of the prediction, in its run directory.
+const PREDICTION: &str = "prediction.json";
+/// Folder of the run without the changes of `--set`.
+const AS_IS: &str = "as-is";
+/// Columns of a line.
+const WIDTH: usize = 100;
+
+pub fn run(options: Options) -> Outcome {
+    let measured = options.workload.is_dir().then(|| RunDirectory::new(&options.workload));
+    let file = measured.as_ref().map_or(options.workload.clone(), RunDirectory::workload);
+    if measured.is_some() && !file.is_file() {
+        return Err(Failure::Usage(format!(
+            "{}: has no workload.yaml, so it is no run of a workload; expected a run of tacho bench, or a workload file",
+            options.workload.display()
+        )));
+    }
+    let overrides = Overrides {
+        short: options.short,
+        duration: options.duration,
+        repeats: options.repeats,
+        seed: options.seed,
+        set: options.set.clone(),
+    };
+    let sweep = check::read_sweep(&file, &overrides)?;
+    let costs = costs(&options, measured.as_ref(), &sweep)?;
+    let interrupted = interrupt::catch()?;
+    let simulator = Simulator {
+        costs: &costs,
+        settings: Settings::linux(cpus(&options, &costs)),
+        scheduler: !options.no_scheduler,
+        command: runs::command(),
+        interrupted,
+    };
+    let (command, discard_events) = (runs::command(), options.discard_events);
+    let by = Running { runner: &simulator, interrupted, command, discard_events };
+    let name = format!("{}-simulated", runs::stem(&options.workload));
+    let [point] = sweep.points.as_slice() else {
+        return running::run(&sweep, &name, &by, &options.out, false, options.json);
+    };
+    let run = runs::create(options.out.out.clone(), &name)?;
+    let as_is = match &measured {
+        Some(_) if !options.set.is_empty() => {
+            let sweep = check::read_sweep(&file, &Overrides { set: vec![], ..overrides })?;
+            let directory = RunDirectory::new(run.path().join(AS_IS));
+            running::made(&directory, &by, &sweep.points[0].workload, &name)?.0
+        }
+        _ => None,
+    };
+    let (Some(summary), _) = running::made(&run, &by, &point.workload, &name)? else { return Ok(()) };
+    let before = measured.as_ref().map(store::read_summary).transpose().context("figures of the run")?;
+    let chains = of_chains(&summary, as_is.as_ref(), before.as_ref());
+    let prediction = Prediction { set: options.set.clone(), chains, costs: costs.clone() };
+    let text = serde_json::to_string_pretty(&prediction).context(PREDICTION)?;
+    let path = run.path().join(PREDICTION);
+    std::fs::write(&path, text + "\n").with_context(|| path.display().to_string())?;
+    show(&run, &summary, &prediction, options.json)?;
+    eprintln!("tacho: run: {}", run.path().display());
+    Ok(())
+}
+
+/// The costs of the runs that are named, or of the run that is simulated.
+fn costs(options: &Options, measured: Option<&RunDirectory>, sweep: &Sweep) -> Result<Costs, Failure> {
+    let named: Vec<RunDirectory> = options.costs.iter().map(RunDirectory::new).collect();
+    let runs = match (named.as_slice(), measured) {
+        ([], Some(run)) => vec![run.clone()],
+        _ => named,
+    };
+    if let Some(run) = runs.iter().find(|run| !run.path().is_dir()) {
+        return Err(Failure::Usage(format!("{}: expected a run directory", run.path().display())));
+    }
+    if runs.is_empty() {
+        eprintln!(
+            "tacho: no costs: middleware and machine take no time beside the work; --costs RUN names a run of {} that \
+             shows them",
+            sweep.points[0].workload.middleware
+        );
+        return Ok(Costs::default());
+    }
+    let costs = fit::fit(&runs)?;
+    let of = |middleware: &str, transport: &str| match transport {
+        "" => middleware.to_owned(),
+        transport => format!("{middleware} ({transport})"),
+    };
+    let measured_of = of(&costs.middleware, &costs.transport);
+    let other = sweep.points.iter().map(|point| of(&point.workload.middleware, &point.workload.transport));
+    if let Some(other) = other.into_iter().find(|other| *other != measured_of) {
+        eprintln!("tacho: the costs are those of {measured_of}, and the workload is one of {other}");
+    }
+    if costs.others_cpus > 0.5 {
+        eprintln!(
+            "tacho: other processes used {:.2} CPUs while the costs were measured: the costs have what that took",
+            costs.others_cpus
+        );
+    }
+    Ok(costs)
+}
+
+fn cpus(options: &Options, costs: &Costs) -> usize {
+    let here = || std::thread::available_parallelism().map_or(1, usize::from);
+    match (options.cpus, costs.cpus) {
+        (Some(cpus), _) => cpus as usize,
+        (None, 0) => here(),
+        (None, cpus) => cpus as usize,
+    }
+}
+
+/// Prints the figures of the simulated run, then what is predicted beside what was measured.
+fn show(run: &RunDirectory, summary: &Summary, prediction: &Prediction, json: bool) -> Outcome {
+    explain::show(run, summary, json)?;
+    if json || prediction.chains.iter().all(|chain| chain.measured.is_none()) {
+        return Ok(());
+    }
+    runs::print(&Lines::composed(&compared(prediction)))
+}
+
+/// What was measured, simulated as it is, and simulated with the changes, a line each for every chain.
+fn compared(prediction: &Prediction) -> String {
+    let headings = ["mean", "median", "p99", "worst", "mean off", "p99 off"].map(Column::number);
+    let mut table = Table::new([Column::text("chain"), Column::text("end to end, ms")].into_iter().chain(headings));
+    let ms = |figures: &Figures| [figures.mean_ms, figures.median_ms, figures.p99_ms, figures.worst_ms];
+    for chain in &prediction.chains {
+        let PredictedChain { name, measured, as_is, simulated, .. } = chain;
+        let changed = !prediction.set.is_empty();
+        let rows = [
+            (measured.as_ref(), "measured", false),
+            (as_is.as_ref(), "simulated as it is", true),
+            (Some(simulated), if changed { "simulated, changed" } else { "simulated" }, !changed),
+        ];
+        for (place, (figures, what, is_compared)) in rows.into_iter().enumerate() {
+            let Some(figures) = figures else { continue };
+            let off = chain.error_percent.as_ref().filter(|_| is_compared);
+            let mut cells = vec![if place == 0 { name.clone() } else { String::new() }, what.to_owned()];
+            cells.extend(ms(figures).map(|ms| format!("{ms:.2}")));
+            cells.extend([off.map(|off| off.mean), off.map(|off| off.p99)].map(|off| match off {
+                Some(off) => format!("{off:+.1} %"),
+                None => String::new(),
+            }));
+            table.row(cells);
+        }
+    }
+    format!("\nPredicted beside measured\n{}", table.render(WIDTH))
+}

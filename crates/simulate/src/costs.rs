@@ -1,0 +1,167 @@
+//! What middleware and machine take beside the work of callbacks: measured in runs, by topic, size and fan-out.
+
+use crate::spread::Spread;
+use serde::{Deserialize, Serialize};
+
+/// A size or a number of subscriptions this many times beyond what was measured is not known.
+const BEYOND: f64 = 2.0;
+
+/// Costs of a middleware on a machine.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Costs {
+    /// Where they were measured: run directories.
+    pub from: Vec<String>,
+    /// Middleware and transport that they are of; empty if nothing was measured.
+    pub middleware: String,
+    /// Its transport.
+    pub transport: String,
+    /// CPUs of that machine.
+    pub cpus: u32,
+    /// What others used of its CPUs meanwhile, on the average.
+    pub others_cpus: f64,
+    /// Messages, by topic and run.
+    pub transfers: Vec<Transfer>,
+    /// From a timer's due time to its callback, on an idle CPU.
+    pub timer: Spread,
+    /// From a message's arrival to its callback, on an idle CPU, without `take_ns`.
+    pub wake_up: Spread,
+    /// CPU time from the end of one callback to the start of the next if its message is there already, ns.
+    pub take_ns: i64,
+    /// CPU time of a wake-up that finds nothing to do (the callback check), ns.
+    pub check_ns: i64,
+}
+
+/// What it costs to send messages of one topic.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Transfer {
+    /// The topic.
+    pub topic: String,
+    /// Bytes of data in a message.
+    pub size_bytes: u64,
+    /// Number of its subscriptions.
+    pub subscriptions: usize,
+    /// Duration of the publish call.
+    pub send: Spread,
+    /// From the publish call to the arrival at each subscription, in the order of the workload.
+    pub transit: Vec<Spread>,
+    /// CPU time of threads of the middleware a message, in the process that sends it, ns.
+    pub send_cpu_ns: i64,
+    /// The same in each process that receives it.
+    pub receive_cpu_ns: i64,
+}
+
+/// Costs of a topic of the workload, and how far they were measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The costs.
+    pub transfer: Transfer,
+    /// Why they are not to be trusted, in words.
+    pub beyond: Option<String>,
+}
+
+impl Costs {
+    /// Costs of messages of a topic: its own if it was measured as it is; otherwise between those of the next smaller
+    /// and the next larger messages, of topics with the most similar fan-out.
+    pub fn of_topic(&self, topic: &str, size_bytes: u64, subscriptions: usize) -> Found {
+        let is_same = |of: &&Transfer| of.size_bytes == size_bytes && of.subscriptions == subscriptions;
+        let alike = self.transfers.iter().filter(is_same);
+        if let Some(own) = alike.clone().find(|of| of.topic == topic).or(alike.clone().next()) {
+            return Found { transfer: own.clone(), beyond: None };
+        }
+        let apart = |of: &Transfer| ratio(of.subscriptions.max(1) as f64, subscriptions.max(1) as f64);
+        let measured = || self.transfers.iter().filter(|of| of.subscriptions > 0);
+        let Some(nearest) = measured().map(apart).min_by(f64::total_cmp) else {
+            let text = format!("{topic}: no message was measured, so its transport takes no time here");
+            return Found { transfer: Transfer::default(), beyond: Some(text) };
+        };
+        let similar = || measured().filter(|of| apart(of) <= nearest);
+        let below = similar().filter(|of| of.size_bytes <= size_bytes).max_by_key(|of| of.size_bytes);
+        let above = similar().filter(|of| of.size_bytes >= size_bytes).min_by_key(|of| of.size_bytes);
+        let transfer = match (below, above) {
+            (Some(below), Some(above)) if below.size_bytes < above.size_bytes => {
+                let at = (size_bytes - below.size_bytes) as f64 / (above.size_bytes - below.size_bytes) as f64;
+                below.towards(above, at)
+            }
+            (Some(one), _) | (None, Some(one)) => one.clone(),
+            (None, None) => Transfer::default(),
+        };
+        let size_apart = [below, above].into_iter().flatten().map(|of| ratio(of.size_bytes as f64, size_bytes as f64));
+        let size_apart = size_apart.fold(f64::INFINITY, f64::min);
+        let is_between = below.is_some() && above.is_some();
+        let beyond = if !is_between && size_apart > BEYOND {
+            let sizes: Vec<u64> = similar().map(|of| of.size_bytes).collect();
+            let (least, most) = (sizes.iter().min().unwrap_or(&0), sizes.iter().max().unwrap_or(&0));
+            Some(format!("{topic}: messages of {size_bytes} B; measured were {least} to {most} B"))
+        } else if nearest > BEYOND {
+            Some(format!("{topic}: {subscriptions} subscriptions; the most similar topic that was measured has {nearest:.0} times more or fewer"))
+        } else {
+            None
+        };
+        Found { transfer, beyond }
+    }
+}
+
+fn ratio(a: f64, b: f64) -> f64 {
+    let (a, b) = (a.max(1.0), b.max(1.0));
+    (a / b).max(b / a)
+}
+
+impl Transfer {
+    fn towards(&self, other: &Transfer, at: f64) -> Transfer {
+        let count = self.transit.len().max(other.transit.len());
+        let between = |one: i64, two: i64| one + ((two - one) as f64 * at).round() as i64;
+        Transfer {
+            topic: String::new(),
+            size_bytes: between(self.size_bytes as i64, other.size_bytes as i64) as u64,
+            subscriptions: self.subscriptions,
+            send: self.send.towards(&other.send, at),
+            transit: (0..count).map(|k| self.transit_to(k, count).towards(&other.transit_to(k, count), at)).collect(),
+            send_cpu_ns: between(self.send_cpu_ns, other.send_cpu_ns),
+            receive_cpu_ns: between(self.receive_cpu_ns, other.receive_cpu_ns),
+        }
+    }
+
+    /// Transit to subscription `k` of `count`: to that at the same place in the order if their number differs.
+    pub fn transit_to(&self, k: usize, count: usize) -> Spread {
+        if self.transit.is_empty() {
+            return Spread::default();
+        }
+        let at = if self.transit.len() == count { k } else { k * self.transit.len() / count.max(1) };
+        self.transit[at.min(self.transit.len() - 1)].clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn transfer(topic: &str, size_bytes: u64, subscriptions: usize, send_ns: i64) -> Transfer {
+        let transit = vec![Spread::fixed(10 * send_ns); subscriptions];
+        Transfer {
+            topic: topic.into(),
+            size_bytes,
+            subscriptions,
+            send: Spread::fixed(send_ns),
+            transit,
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn a_topic_has_its_own_costs_and_others_those_of_sizes_around_them() {
+        let transfers = vec![transfer("/a", 64, 1, 10), transfer("/b", 64, 1, 20), transfer("/c", 1064, 1, 110)];
+        let costs = Costs { transfers, ..Costs::default() };
+        let send = |topic, size, count| {
+            let found = costs.of_topic(topic, size, count);
+            (found.transfer.send.mean_ns() as i64, found.beyond.is_some())
+        };
+        assert_eq!(send("/b", 64, 1), (20, false));
+        assert_eq!(send("/new", 64, 1), (10, false));
+        // Half-way between the two of its size and the one of 1064 bytes.
+        assert!(matches!(send("/a", 564, 1), (60..=65, false)), "{:?}", send("/a", 564, 1));
+        assert_eq!(send("/a", 1_000_000, 1), (110, true));
+        assert!(send("/a", 64, 31).1);
+        let none = Costs::default().of_topic("/a", 64, 1);
+        assert!(none.beyond.is_some_and(|text| text.contains("/a")) && none.transfer.send.is_empty());
+    }
+}

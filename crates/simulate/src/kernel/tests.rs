@@ -1,0 +1,153 @@
+use super::*;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+const MS: i64 = 1_000_000;
+
+/// Threads that each repeat: sleep until the next multiple of a period, compute. Returns when each was done.
+struct Periodic {
+    kernel: Kernel,
+    tasks: Vec<(Thread, i64, i64, i64)>,
+}
+
+impl Periodic {
+    fn new(cpus: usize) -> Periodic {
+        Periodic { kernel: Kernel::new(Settings::linux(cpus)), tasks: vec![] }
+    }
+
+    /// A task of this period, computation and offset.
+    fn task(mut self, how: Option<Scheduling>, on: &[usize], period: i64, need: i64, offset: i64) -> Periodic {
+        let thread = self.kernel.add(how, on.to_vec());
+        self.tasks.push((thread, period, need, offset));
+        self
+    }
+
+    /// Response times of each task, over `until`.
+    fn responses(&mut self, until: i64) -> Vec<Vec<i64>> {
+        let mut queue: BinaryHeap<Reverse<(i64, u8, usize, u64)>> = BinaryHeap::new();
+        let mut released = vec![0; self.tasks.len()];
+        let mut responses = vec![vec![]; self.tasks.len()];
+        for (index, task) in self.tasks.iter().enumerate() {
+            queue.push(Reverse((task.3, 1, index, 0)));
+        }
+        while let Some(Reverse((now, what, index, number))) = queue.pop() {
+            if now > until {
+                break;
+            }
+            if what == 1 {
+                let (thread, _, need, _) = self.tasks[index];
+                released[index] = now;
+                self.kernel.wake(thread, need, 0, now);
+            } else if let Some(done) = self.kernel.look(Due { at_ns: now, cpu: index, number }, now) {
+                let task = self.tasks.iter().position(|task| task.0 == done).expect("a task");
+                responses[task].push(now - released[task]);
+                self.kernel.sleep(done, now);
+                let (_, period, _, offset) = self.tasks[task];
+                let next = offset + ((now - offset) / period + 1) * period;
+                queue.push(Reverse((next.max(now), 1, task, 0)));
+            }
+            queue.extend(self.kernel.take_dues().map(|due| Reverse((due.at_ns, 0, due.cpu, due.number))));
+        }
+        responses
+    }
+
+    fn used(&self) -> Vec<i64> {
+        self.tasks.iter().map(|task| self.kernel.used_ns(task.0)).collect()
+    }
+}
+
+#[test]
+fn fixed_priorities_have_the_response_times_of_the_closed_formula() {
+    // Joseph and Pandya 1986: R = C + sum over higher priorities of ceil(R / T) C.
+    let tasks = [(10 * MS, 3 * MS), (20 * MS, 5 * MS), (50 * MS, 9 * MS)];
+    let mut system = Periodic::new(1);
+    for (index, (period, need)) in tasks.iter().enumerate() {
+        system = system.task(Some(Scheduling::Fifo(90 - index as u32)), &[], *period, *need, 0);
+    }
+    let worst: Vec<i64> = system.responses(10_000 * MS).iter().map(|of| *of.iter().max().expect("some")).collect();
+    let formula = |index: usize| {
+        let mut response = tasks[index].1;
+        loop {
+            let before: i64 = tasks[..index].iter().map(|(period, need)| (response + period - 1) / period * need).sum();
+            if response == tasks[index].1 + before {
+                return response;
+            }
+            response = tasks[index].1 + before;
+        }
+    };
+    assert_eq!(worst, [formula(0), formula(1), formula(2)]);
+}
+
+#[test]
+fn fair_threads_share_by_weight() {
+    let busy = |nices: &[i32]| {
+        let mut system = Periodic::new(1);
+        for nice in nices {
+            system = system.task(Some(Scheduling::Nice(*nice)), &[], 1_000_000 * MS, 900_000 * MS, 0);
+        }
+        system.responses(20_000 * MS);
+        // What a CPU does between two appointments is not accounted yet.
+        system.used()
+    };
+    let equal = busy(&[0, 0, 0]);
+    let all: i64 = equal.iter().sum();
+    assert!(all > 19_900 * MS && equal.iter().all(|used| (used - all / 3).abs() < 20 * MS), "{equal:?}");
+    let weighted = busy(&[0, 5]);
+    let ratio = weighted[0] as f64 / weighted[1] as f64;
+    assert!((ratio - 1024.0 / 335.0).abs() < 0.05, "{ratio}");
+}
+
+#[test]
+fn a_thread_that_sleeps_much_waits_a_slice_and_a_tick_at_most_behind_one_that_computes() {
+    let mut system = Periodic::new(1).task(None, &[], 1_000_000 * MS, 900_000 * MS, 0);
+    system = system.task(None, &[], 37 * MS, MS / 2, MS);
+    let responses = &system.responses(10_000 * MS)[1];
+    assert!(responses.len() > 250, "{}", responses.len());
+    let slice = system.kernel.settings.slice_ns;
+    let worst = *responses.iter().max().expect("some");
+    assert!(worst <= MS / 2 + slice + system.kernel.settings.tick_ns, "{worst}");
+    assert!(responses.iter().any(|response| *response > MS / 2), "it never waited");
+}
+
+#[test]
+fn a_cpu_that_is_free_is_used_and_affinity_kept() {
+    let mut free = Periodic::new(2).task(None, &[0], 1_000_000 * MS, 900_000 * MS, 0);
+    free = free.task(None, &[], 10 * MS, 2 * MS, MS);
+    let responses = free.responses(1_000 * MS);
+    assert!(responses[1].iter().skip(1).all(|response| *response == 2 * MS), "{:?}", &responses[1][..5]);
+    let mut bound = Periodic::new(2).task(None, &[0], 1_000_000 * MS, 900_000 * MS, 0);
+    bound = bound.task(None, &[0], 10 * MS, 2 * MS, MS);
+    assert!(bound.responses(1_000 * MS)[1].iter().any(|response| *response > 2 * MS));
+}
+
+#[test]
+fn three_that_compute_on_two_cpus_leave_none_idle() {
+    let mut system = Periodic::new(2);
+    for _ in 0..3 {
+        system = system.task(None, &[], 1_000 * MS, 400 * MS, 0);
+    }
+    let responses = system.responses(10_000 * MS);
+    let worst = responses.iter().flatten().max().expect("some");
+    // 1.2 s of work in 0.6 s, but for what the last one alone cannot share.
+    assert!(*worst <= 810 * MS && *worst >= 600 * MS, "{worst}");
+}
+
+#[test]
+fn a_real_time_thread_that_was_preempted_goes_on_elsewhere() {
+    let mut system = Periodic::new(2).task(Some(Scheduling::Fifo(10)), &[], 100 * MS, 50 * MS, 0);
+    system = system.task(Some(Scheduling::Fifo(20)), &[0], 100 * MS, 20 * MS, 10 * MS);
+    let responses = system.responses(1_000 * MS);
+    assert!(responses[0].iter().all(|response| *response == 50 * MS), "{responses:?}");
+    assert!(responses[1].iter().all(|response| *response == 20 * MS), "{responses:?}");
+}
+
+#[test]
+fn equal_real_time_threads_take_turns_only_as_round_robin() {
+    let run = |how: Scheduling| {
+        let mut system = Periodic::new(1).task(Some(how), &[], 10_000 * MS, 300 * MS, 0);
+        system = system.task(Some(how), &[], 10_000 * MS, 300 * MS, 0);
+        system.responses(2_000 * MS).into_iter().flatten().collect::<Vec<_>>()
+    };
+    assert_eq!(run(Scheduling::Fifo(5)), [300 * MS, 600 * MS]);
+    assert_eq!(run(Scheduling::RoundRobin(5)), [500 * MS, 600 * MS]);
+}

@@ -1,0 +1,115 @@
+//! The same events as a run, in virtual time.
+//!
+//! [`simulate`] builds the nodes of a workload, lets them run on the CPUs of a modelled [`kernel`], and writes a run
+//! directory that analysis, figures and reports read like any other. What callbacks compute is drawn by the workload's
+//! seed, as on real middleware; what middleware and machine take is drawn from [`Costs`], which [`fit`] takes from runs.
+
+pub mod costs;
+pub mod fit;
+pub mod kernel;
+mod node;
+pub mod prediction;
+mod simulation;
+pub mod spread;
+mod system;
+mod trace;
+
+pub use costs::Costs;
+
+use anyhow::{bail, Context, Result};
+use kernel::Settings;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tacho_events::run::{Machine, ProcessExit, RunDirectory, RunInfo};
+use tacho_runner::bench::write_workload;
+use tacho_runner::window::Window;
+use tacho_workload::Workload;
+use trace::Trace;
+
+/// Virtual time at which the processes of a simulation begin, ns.
+const BEGIN_NS: i64 = 1_000_000_000;
+
+/// What to simulate on.
+pub struct Simulator<'a> {
+    /// Costs of middleware and machine.
+    pub costs: &'a Costs,
+    /// The scheduler.
+    pub settings: Settings,
+    /// Whether to write the kernel's scheduler events.
+    pub scheduler: bool,
+    /// The command line, for `run.json`.
+    pub command: Vec<String>,
+    /// Set by ^C.
+    pub interrupted: &'a AtomicBool,
+}
+
+impl Simulator<'_> {
+    /// Simulates one repeat of a workload into `run`, and returns its `run.json`. `progress` gets the part that is done.
+    pub fn repeat(
+        &self,
+        workload: &Workload,
+        repeat: u32,
+        run: &RunDirectory,
+        progress: &mut dyn FnMut(f64),
+    ) -> Result<RunInfo> {
+        self.check(workload)?;
+        write_workload(workload, run)?;
+        std::fs::create_dir_all(run.events()).with_context(|| run.events().display().to_string())?;
+        let window = Window::together(workload, BEGIN_NS);
+        let failed = |(path, error): tacho_events::files::Failed| anyhow::anyhow!("{}: {error}", path.display());
+        let trace = Trace::new(run.events());
+        let settings = self.settings;
+        let built = system::build(workload, self.costs, settings, repeat, window, BEGIN_NS, self.scheduler, trace);
+        let system::System { mut simulation, phases, doubts } = built.map_err(failed)?;
+        let whole = (window.end_ns - window.start_ns).max(1) as f64;
+        let mut told = |now: i64| {
+            progress(((now - window.start_ns) as f64 / whole).clamp(0.0, 1.0));
+            !self.interrupted.load(Ordering::Relaxed)
+        };
+        let done = simulation.run(window.start_ns, window.end_ns, &mut told).map_err(failed)?;
+        let processes = simulation.processes.iter().map(|process| ProcessExit {
+            name: process.name.clone(),
+            pid: process.pid,
+            code: Some(0),
+            ..ProcessExit::default()
+        });
+        let info = RunInfo {
+            verb: "simulate".into(),
+            command: self.command.clone(),
+            tacho_version: env!("CARGO_PKG_VERSION").into(),
+            duration_s: (window.end_ns - BEGIN_NS) as f64 / 1e9,
+            machine: Some(Machine {
+                host: "simulated".into(),
+                cpu: "simulated".into(),
+                cpus: settings.cpus as u32,
+                kernel: "Linux 6.12 to 6.18, as modelled".into(),
+                preemption: "lazy".into(),
+                clocksource: "virtual".into(),
+                ..Machine::default()
+            }),
+            processes: processes.collect(),
+            measured_from_ns: Some(window.from_ns),
+            measured_to_ns: Some(window.stop_ns),
+            repeat: (workload.run.repeats > 1).then_some(repeat),
+            phases,
+            missing: doubts,
+            cut_short: !done,
+            ..RunInfo::default()
+        };
+        simulation.trace.finish().map_err(failed)?;
+        run.write_info(&info)?;
+        Ok(info)
+    }
+
+    /// Refuses what is not modelled.
+    fn check(&self, workload: &Workload) -> Result<()> {
+        if let Some(node) = workload.nodes.iter().find(|node| node.is_on_board()) {
+            bail!("node {} runs on a board, which is not modelled; expected nodes of this machine", node.name);
+        }
+        let of_cpus = workload.run.cpus.iter().flat_map(|(node, cpus)| cpus.iter().map(move |cpu| (node, *cpu)));
+        if let Some((node, cpu)) = of_cpus.into_iter().find(|(_, cpu)| *cpu as usize >= self.settings.cpus) {
+            let last = self.settings.cpus - 1;
+            bail!("node {node} may use CPU {cpu}, but the simulated machine has CPUs 0 to {last} (--cpus)");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,216 @@
+//! A node in virtual time: the steps of its executor, in the order of `tacho-node` (`runner/node/executor.rs`).
+
+use crate::kernel::Thread;
+use crate::spread::Spread;
+use std::collections::VecDeque;
+use tacho_runner::instant::Grid;
+use tacho_workload::model::{Executor, Work};
+use tacho_workload::random::Draws;
+
+/// A message in a queue.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Message {
+    pub publisher_id: u32,
+    pub sequence: u64,
+    pub stamp_ns: i64,
+    /// Address of the object that the callback gets.
+    pub address: u64,
+}
+
+/// A subscription.
+pub(crate) struct Subscription {
+    pub handle: u64,
+    pub callback: u64,
+    pub latest: bool,
+    /// Most messages that its queue holds.
+    pub depth: usize,
+    pub queue: VecDeque<Message>,
+}
+
+/// A publisher.
+pub(crate) struct Publisher {
+    pub handle: u64,
+    pub id: u32,
+    pub sequence: u64,
+    pub size: u64,
+    pub rate_hz: Option<f64>,
+    /// Address of the object that is published.
+    pub message: u64,
+    pub send: Spread,
+    /// CPU time of the middleware's threads here a message, ns.
+    pub send_cpu_ns: i64,
+    /// Links to its subscriptions.
+    pub links: Vec<usize>,
+}
+
+/// A timer: address of its handle and of its callback, and the publishers that it serves.
+pub(crate) struct Timer {
+    pub handle: u64,
+    pub callback: u64,
+    pub publishers: Vec<usize>,
+}
+
+/// What a node does next. All but `Compute` and the waits take no time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Step {
+    /// Use the CPU for so long, ns.
+    Compute(i64),
+    /// Draw the work of an activation, and compute it.
+    Work,
+    /// Look for timers that are due and messages, once around.
+    Look,
+    /// Look again if anything ran, or wait.
+    Again,
+    /// Take a message of a subscription, if there is one.
+    Take(usize),
+    /// The callback of a subscription begins with the first message of its queue.
+    Begin(usize),
+    /// The callback of a timer begins.
+    BeginTimer(usize),
+    /// A message that is due is not sent, so many times.
+    Skip(usize, u64),
+    /// The message that is published next was due then.
+    Due(usize, i64),
+    /// Publish.
+    Publish(usize),
+    /// A callback ends.
+    End(u64),
+    /// A spinning node has woken.
+    Wake,
+    /// What it is to publish at this wake, after it has taken its messages.
+    Serve,
+    /// Sleep until the next wake.
+    Rest,
+}
+
+/// What a node waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waits {
+    /// Nothing: it runs or is ready.
+    Not,
+    /// A time alone.
+    ForTime,
+    /// A message or a time.
+    ForMessage,
+}
+
+/// A node, with the thread of its executor.
+pub(crate) struct Node {
+    pub process: usize,
+    pub thread: Thread,
+    pub handle: u64,
+    pub executor: Executor,
+    pub work: Work,
+    pub draws: Draws,
+    pub subscriptions: Vec<Subscription>,
+    pub publishers: Vec<Publisher>,
+    pub timers: Vec<Timer>,
+    /// When its timers are due, in the order of `timers`; of a spinning node when each publisher is.
+    pub grids: Vec<Option<Grid>>,
+    /// How many of each were served.
+    pub served: Vec<u64>,
+    /// Wakes of a spinning node, and the one that is next or just now.
+    pub wakes: Option<Grid>,
+    pub wake: u64,
+    /// Instant from which on it does nothing more.
+    pub end_ns: i64,
+    pub steps: VecDeque<Step>,
+    /// Whether anything ran since it last looked.
+    pub ran: bool,
+    pub waits: Waits,
+    /// Number of its alarm; an earlier one does not count.
+    pub alarm: u64,
+}
+
+impl Node {
+    /// Whether any message makes it compute.
+    pub fn is_triggered(&self) -> bool {
+        !matches!(self.executor, Executor::Timer { .. }) && self.subscriptions.iter().any(|s| !s.latest)
+    }
+
+    /// Puts steps before all others.
+    pub fn first(&mut self, steps: impl IntoIterator<Item = Step, IntoIter: DoubleEndedIterator>) {
+        for step in steps.into_iter().rev() {
+            self.steps.push_front(step);
+        }
+    }
+
+    /// Steps of a wait set on one thread: timers that are due, then each subscription, one callback at a time.
+    pub fn look(&mut self, now: i64) {
+        self.ran = false;
+        for timer in 0..self.grids.len() {
+            let Some(grid) = self.grids[timer] else { continue };
+            let (count, before) = (grid.due_by(now), self.served[timer]);
+            if count > before {
+                self.served[timer] = count;
+                self.run_timer(timer, grid.due_ns(count - 1), count - before - 1);
+            }
+        }
+        self.steps.extend((0..self.subscriptions.len()).map(Step::Take));
+        self.steps.push_back(Step::Again);
+    }
+
+    fn run_timer(&mut self, timer: usize, due_ns: i64, skipped: u64) {
+        self.ran = true;
+        let publishers = self.timers[timer].publishers.clone();
+        if skipped > 0 {
+            self.steps.extend(publishers.iter().map(|publisher| Step::Skip(*publisher, skipped)));
+        }
+        self.steps.extend([Step::BeginTimer(timer), Step::Work]);
+        self.steps
+            .extend(publishers.iter().flat_map(|publisher| [Step::Due(*publisher, due_ns), Step::Publish(*publisher)]));
+        self.steps.push_back(Step::End(self.timers[timer].callback));
+    }
+
+    /// The next instant at which one of its timers is due, or its end.
+    pub fn next_due_ns(&self) -> i64 {
+        let due = self.grids.iter().zip(&self.served).filter_map(|(grid, served)| Some(grid.as_ref()?.due_ns(*served)));
+        due.fold(self.end_ns, i64::min)
+    }
+
+    /// Steps of a wake-up of a spinning node (study E): at most one message of each queue, then what is due.
+    pub fn spin(&mut self) {
+        self.steps.push_back(Step::Wake);
+        self.steps.extend((0..self.subscriptions.len()).map(Step::Take));
+        self.steps.extend([Step::Serve, Step::Rest]);
+    }
+
+    /// What is due at a wake of a spinning node: one computation for all of it.
+    pub fn serve(&mut self) {
+        let Some(at) = self.wakes.map(|wakes| wakes.due_ns(self.wake)) else { return };
+        let mut due = Vec::new();
+        for publisher in 0..self.publishers.len() {
+            let Some(grid) = self.grids[publisher] else { continue };
+            let (count, before) = (grid.due_by(at), self.served[publisher]);
+            if count > before {
+                if count - before > 1 {
+                    due.push(Step::Skip(publisher, count - before - 1));
+                }
+                self.served[publisher] = count;
+                due.extend([Step::Due(publisher, grid.due_ns(count - 1)), Step::Publish(publisher)]);
+            }
+        }
+        let computes_alone = !self.is_triggered() && self.publishers.is_empty();
+        if due.is_empty() && !computes_alone {
+            return;
+        }
+        let skips = due.iter().filter(|step| matches!(step, Step::Skip(..))).copied();
+        let mut steps: Vec<Step> = skips.chain([Step::BeginTimer(0), Step::Work]).collect();
+        steps.extend(due.iter().filter(|step| !matches!(step, Step::Skip(..))));
+        steps.push(Step::End(self.timers[0].callback));
+        self.first(steps);
+    }
+
+    /// What the callback of a subscription does after its first line.
+    pub fn answer(&mut self, subscription: usize) {
+        let callback = self.subscriptions[subscription].callback;
+        let mut steps = Vec::new();
+        if !self.subscriptions[subscription].latest {
+            steps.push(Step::Work);
+            let answers = (0..self.publishers.len()).filter(|publisher| self.publishers[*publisher].rate_hz.is_none());
+            steps.extend(answers.map(Step::Publish));
+        }
+        steps.push(Step::End(callback));
+        self.first(steps);
+    }
+}

@@ -1,0 +1,103 @@
+//! What a simulation predicts, beside what was measured.
+
+use crate::costs::Costs;
+use serde::{Deserialize, Serialize};
+use tacho_tables::summary::{ChainFigures, Summary};
+
+/// `prediction.json`: what was changed, what is predicted, and from which costs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    /// Changes of the workload, `PATH=VALUE`.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub set: Vec<String>,
+    /// One a chain.
+    pub chains: Vec<PredictedChain>,
+    /// The costs.
+    pub costs: Costs,
+}
+
+/// A chain, simulated and measured.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PredictedChain {
+    /// Its name.
+    pub name: String,
+    /// Its nodes.
+    pub path: Vec<String>,
+    /// As measured; absent if no run was.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub measured: Option<Figures>,
+    /// As simulated without the changes; absent if nothing is changed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub as_is: Option<Figures>,
+    /// As simulated.
+    pub simulated: Figures,
+    /// How far the simulation of what was measured is off; absent if it was not measured.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error_percent: Option<Off>,
+}
+
+/// End-to-end times of a chain.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Figures {
+    /// Instances.
+    pub instances: u64,
+    /// Arithmetic mean, ms.
+    pub mean_ms: f64,
+    /// Median, ms.
+    pub median_ms: f64,
+    /// 99th percentile, ms.
+    pub p99_ms: f64,
+    /// Greatest, ms.
+    pub worst_ms: f64,
+}
+
+/// Difference of the simulated from the measured figure, percent of the measured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Off {
+    /// Of the mean.
+    pub mean: f64,
+    /// Of the 99th percentile.
+    pub p99: f64,
+}
+
+/// What is predicted of each chain, critical ones first. `as_is` is the simulation without changes, `measured` the run.
+pub fn of_chains(simulated: &Summary, as_is: Option<&Summary>, measured: Option<&Summary>) -> Vec<PredictedChain> {
+    let mut chains: Vec<&ChainFigures> = simulated.chains.iter().collect();
+    chains.sort_by_key(|chain| !chain.critical);
+    let predicted = |chain: &ChainFigures| {
+        let before = measured.and_then(|of| figures_of(of, chain));
+        let alike = as_is.and_then(|of| figures_of(of, chain));
+        let now = figures(chain)?;
+        // Changes make another system: only what is as it was can be compared.
+        let same = if as_is.is_some() { alike } else { Some(now) };
+        let off = |was: f64, is: f64| if was > 0.0 { 100.0 * (is - was) / was } else { 0.0 };
+        let error_percent = before
+            .zip(same)
+            .map(|(was, is)| Off { mean: off(was.mean_ms, is.mean_ms), p99: off(was.p99_ms, is.p99_ms) });
+        Some(PredictedChain {
+            name: chain.name.clone(),
+            path: chain.path.clone(),
+            measured: before,
+            as_is: alike,
+            simulated: now,
+            error_percent,
+        })
+    };
+    chains.into_iter().filter_map(predicted).collect()
+}
+
+fn figures_of(summary: &Summary, chain: &ChainFigures) -> Option<Figures> {
+    let is_it = |other: &&ChainFigures| (&other.name, &other.path) == (&chain.name, &chain.path);
+    summary.chains.iter().find(is_it).and_then(figures)
+}
+
+fn figures(chain: &ChainFigures) -> Option<Figures> {
+    let times = chain.end_to_end_ms.as_ref()?;
+    Some(Figures {
+        instances: times.count,
+        mean_ms: times.mean,
+        median_ms: times.median,
+        p99_ms: times.p99,
+        worst_ms: times.max,
+    })
+}

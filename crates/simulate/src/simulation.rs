@@ -1,0 +1,458 @@
+//! Runs a system in virtual time: nodes on the kernel's CPUs, messages between them.
+
+use crate::kernel::{Due, Kernel, Thread};
+use crate::node::{Message, Node, Step, Waits};
+use crate::spread::Spread;
+use crate::trace::Trace;
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, VecDeque};
+use tacho_events::files::Failed;
+use tacho_events::number;
+use tacho_workload::random::Draws;
+
+/// One publisher's way to one subscription.
+pub(crate) struct Link {
+    pub node: usize,
+    pub subscription: usize,
+    /// From the publish call to the arrival, without what hosts add.
+    pub transit: Spread,
+    /// What links between hosts add, ns, and how long one message occupies them.
+    pub delay_ns: i64,
+    pub occupies_ns: i64,
+    /// Part of the messages that is lost on the way.
+    pub loss: f64,
+    /// CPU time of the middleware's threads at the receiver: before the message is there, and after, ns.
+    pub receive_cpu_ns: (i64, i64),
+    pub in_flight: VecDeque<Message>,
+    /// When the last message arrived: none overtakes another.
+    pub last_ns: i64,
+    pub free_ns: i64,
+}
+
+/// A process, and the thread that stands for those of its middleware.
+pub(crate) struct Process {
+    pub name: String,
+    pub pid: u32,
+    pub helper: Thread,
+    /// Its event file.
+    pub file: usize,
+    pub stream: usize,
+    pub jobs: VecDeque<(i64, Option<usize>)>,
+}
+
+/// Whose thread it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Owner {
+    Node(usize),
+    Middleware(usize),
+    Background,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum What {
+    Cpu(Due),
+    Alarm { node: usize, number: u64 },
+    Receive { link: usize },
+}
+
+struct Event {
+    at_ns: i64,
+    order: u64,
+    what: What,
+}
+
+impl PartialEq for Event {
+    fn eq(&self, other: &Self) -> bool {
+        (self.at_ns, self.order) == (other.at_ns, other.order)
+    }
+}
+
+impl Eq for Event {}
+
+impl PartialOrd for Event {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Event {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.at_ns, self.order).cmp(&(other.at_ns, other.order))
+    }
+}
+
+/// Thread ids and names, for the kernel's events.
+pub(crate) struct Named {
+    pub tid: u32,
+    pub name: String,
+    pub owner: Owner,
+    pub is_named: bool,
+}
+
+/// Costs that do not depend on the topic.
+pub(crate) struct Latencies {
+    pub timer: Spread,
+    pub wake_up: Spread,
+    pub take_ns: i64,
+    pub check_ns: i64,
+}
+
+/// A system in virtual time.
+pub(crate) struct Simulation {
+    pub kernel: Kernel,
+    pub nodes: Vec<Node>,
+    /// Stream of each node's thread.
+    pub streams: Vec<usize>,
+    pub processes: Vec<Process>,
+    pub links: Vec<Link>,
+    pub threads: Vec<Named>,
+    pub cpus: Vec<usize>,
+    pub latencies: Latencies,
+    pub trace: Trace,
+    pub draws: Draws,
+    /// Whether to write the kernel's events.
+    pub scheduler: bool,
+    pub queue: Queue,
+}
+
+/// What is to come, in the order of time.
+#[derive(Default)]
+pub(crate) struct Queue {
+    heap: BinaryHeap<Reverse<Event>>,
+    order: u64,
+}
+
+impl Queue {
+    fn push(&mut self, at_ns: i64, what: What) {
+        self.order += 1;
+        self.heap.push(Reverse(Event { at_ns, order: self.order, what }));
+    }
+}
+
+impl Simulation {
+    /// Runs from `start_ns` until nothing is left to do or `end_ns`. `progress` gets the time now and then.
+    pub fn run(&mut self, start_ns: i64, end_ns: i64, progress: &mut dyn FnMut(i64) -> bool) -> Result<bool, Failed> {
+        for thread in 0..self.threads.len() {
+            if let Owner::Background = self.threads[thread].owner {
+                self.wake(thread, i64::MAX / 4, 0, start_ns, None)?;
+            }
+        }
+        for node in 0..self.nodes.len() {
+            let begins_ns = self.nodes[node].wakes.map_or(start_ns, |wakes| wakes.due_ns(0));
+            self.rest(node, begins_ns, Waits::ForTime);
+        }
+        let mut looked = 0u32;
+        while let Some(Reverse(Event { at_ns: now, what, .. })) = self.queue.heap.pop() {
+            if now > end_ns {
+                break;
+            }
+            looked += 1;
+            if looked.is_multiple_of(1 << 16) && !progress(now) {
+                return Ok(false);
+            }
+            match what {
+                What::Cpu(due) => {
+                    if let Some(thread) = self.kernel.look(due, now) {
+                        self.done(thread, now)?;
+                    }
+                }
+                What::Alarm { node, number } => {
+                    if self.nodes[node].alarm == number && self.nodes[node].waits != Waits::Not {
+                        let latency_ns = self.latencies.timer.draw(&mut self.draws);
+                        self.rouse(node, latency_ns, now, None)?;
+                    }
+                }
+                What::Receive { link } => {
+                    let (before_ns, after_ns) = self.links[link].receive_cpu_ns;
+                    let process = self.nodes[self.links[link].node].process;
+                    if before_ns + after_ns == 0 {
+                        self.deliver(link, now)?;
+                    } else {
+                        self.help(process, before_ns, Some(link), now)?;
+                        if after_ns > 0 {
+                            self.help(process, after_ns, None, now)?;
+                        }
+                    }
+                }
+            }
+            self.follow_kernel(now)?;
+        }
+        self.skip_rest(end_ns)?;
+        Ok(true)
+    }
+
+    /// Takes over what the kernel decided.
+    fn follow_kernel(&mut self, now: i64) -> Result<(), Failed> {
+        for due in self.kernel.take_dues() {
+            self.queue.push(due.at_ns, What::Cpu(due));
+        }
+        if !self.scheduler {
+            self.kernel.take_switches();
+            return Ok(());
+        }
+        for switch in self.kernel.take_switches() {
+            let tid = |thread: Option<Thread>| thread.map_or(0, |thread| u64::from(self.threads[thread].tid));
+            let words = [tid(switch.from), u64::from(!switch.preempted), tid(switch.to)];
+            let is_new = |thread: &Thread| !self.threads[*thread].is_named;
+            let news = [switch.from, switch.to].map(|thread| thread.filter(is_new));
+            let stream = self.cpus[switch.cpu];
+            let names = news.map(|thread| thread.map_or("", |thread| self.threads[thread].name.as_str()));
+            self.trace.named(stream, now, number::sched_switch, &words, &names)?;
+            news.into_iter().flatten().for_each(|thread| self.threads[thread].is_named = true);
+        }
+        Ok(())
+    }
+
+    /// Wakes a thread, for the waker `by`.
+    fn wake(
+        &mut self,
+        thread: Thread,
+        need_ns: i64,
+        latency_ns: i64,
+        now: i64,
+        by: Option<Thread>,
+    ) -> Result<(), Failed> {
+        self.follow_kernel(now)?;
+        self.kernel.wake(thread, need_ns, latency_ns, now);
+        if self.scheduler {
+            let cpu = self.kernel.cpu(thread);
+            let by = by.map_or(0, |by| u64::from(self.threads[by].tid));
+            let words = [u64::from(self.threads[thread].tid), cpu as u64, by];
+            let name = if self.threads[thread].is_named { "" } else { self.threads[thread].name.as_str() };
+            self.trace.named(self.cpus[cpu], now, number::sched_wakeup, &words, &[name])?;
+            self.threads[thread].is_named = true;
+        }
+        self.follow_kernel(now)
+    }
+
+    /// A thread has done what it had to.
+    fn done(&mut self, thread: Thread, now: i64) -> Result<(), Failed> {
+        match self.threads[thread].owner {
+            Owner::Node(node) => self.advance(node, now),
+            Owner::Middleware(process) => {
+                let job = self.processes[process].jobs.pop_front();
+                if let Some((_, Some(link))) = job {
+                    self.deliver(link, now)?;
+                }
+                match self.processes[process].jobs.front() {
+                    Some((need_ns, _)) => self.kernel.go_on(thread, *need_ns, now),
+                    None => self.kernel.sleep(thread, now),
+                }
+                Ok(())
+            }
+            Owner::Background => {
+                self.kernel.go_on(thread, i64::MAX / 4, now);
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives the middleware's threads of a process something to compute, after which a message is there.
+    fn help(&mut self, process: usize, need_ns: i64, link: Option<usize>, now: i64) -> Result<(), Failed> {
+        let helper = self.processes[process].helper;
+        self.processes[process].jobs.push_back((need_ns, link));
+        if self.kernel.is_asleep(helper) {
+            self.wake(helper, need_ns, 0, now, None)?;
+        }
+        Ok(())
+    }
+
+    /// A message is there.
+    fn deliver(&mut self, link: usize, now: i64) -> Result<(), Failed> {
+        let Link { node, subscription, in_flight, .. } = &mut self.links[link];
+        let (node, subscription) = (*node, *subscription);
+        let Some(message) = in_flight.pop_front() else { return Ok(()) };
+        let process = self.nodes[node].process;
+        let to = &mut self.nodes[node].subscriptions[subscription];
+        if to.queue.len() >= to.depth {
+            to.queue.pop_front();
+        }
+        to.queue.push_back(message);
+        let handle = to.handle;
+        self.trace.put(self.processes[process].stream, now, number::node_data_available, &[handle])?;
+        if self.nodes[node].waits == Waits::ForMessage {
+            let latency_ns = self.latencies.wake_up.draw(&mut self.draws);
+            self.rouse(node, latency_ns, now, Some(self.processes[process].helper))?;
+        }
+        Ok(())
+    }
+
+    /// Ends a node's wait.
+    fn rouse(&mut self, node: usize, latency_ns: i64, now: i64, by: Option<Thread>) -> Result<(), Failed> {
+        let of = &mut self.nodes[node];
+        of.waits = Waits::Not;
+        of.alarm += 1;
+        match of.wakes {
+            Some(_) => of.spin(),
+            None => of.steps.push_back(Step::Look),
+        }
+        let thread = of.thread;
+        self.wake(thread, 0, latency_ns, now, by)
+    }
+
+    /// Lets a node wait until a time.
+    fn rest(&mut self, node: usize, until_ns: i64, waits: Waits) {
+        let of = &mut self.nodes[node];
+        of.waits = waits;
+        of.alarm += 1;
+        self.queue.push(until_ns, What::Alarm { node, number: of.alarm });
+    }
+
+    /// Lets a node do what comes next, until that takes time.
+    fn advance(&mut self, node: usize, now: i64) -> Result<(), Failed> {
+        while let Some(step) = self.nodes[node].steps.pop_front() {
+            let (stream, thread) = (self.streams[node], self.nodes[node].thread);
+            let of = &mut self.nodes[node];
+            match step {
+                Step::Compute(ns) if ns > 0 => {
+                    self.kernel.go_on(thread, ns, now);
+                    return Ok(());
+                }
+                Step::Compute(_) => {}
+                Step::Work => {
+                    let ns = of.draws.work_ns(&of.work) as i64;
+                    of.first([Step::Compute(ns)]);
+                }
+                Step::Look if now >= of.end_ns => {}
+                Step::Look => of.look(now),
+                Step::Again => {
+                    let until_ns = of.next_due_ns();
+                    let has_messages = of.subscriptions.iter().any(|s| !s.queue.is_empty());
+                    if now >= of.end_ns {
+                        break;
+                    }
+                    if of.ran || has_messages || until_ns <= now {
+                        of.steps.push_back(Step::Look);
+                    } else {
+                        let waits = if of.subscriptions.is_empty() { Waits::ForTime } else { Waits::ForMessage };
+                        self.rest(node, until_ns, waits);
+                    }
+                }
+                Step::Take(subscription) => {
+                    if !of.subscriptions[subscription].queue.is_empty() {
+                        of.ran = true;
+                        of.first([Step::Compute(self.latencies.take_ns), Step::Begin(subscription)]);
+                    }
+                }
+                Step::Begin(subscription) => self.begin(node, subscription, now)?,
+                Step::BeginTimer(timer) => {
+                    let (handle, callback) = (of.timers[timer].handle, of.timers[timer].callback);
+                    self.trace.put(stream, now, number::rclcpp_executor_execute, &[handle])?;
+                    self.start(node, callback, now)?;
+                }
+                Step::Skip(publisher, count) => {
+                    let words = [of.publishers[publisher].handle, count];
+                    self.trace.put(stream, now, number::node_skipped, &words)?;
+                }
+                Step::Due(publisher, due_ns) => {
+                    let of = &of.publishers[publisher];
+                    self.trace.put(stream, now, number::node_due, &[of.handle, of.sequence, due_ns as u64])?;
+                }
+                Step::Publish(publisher) => self.publish(node, publisher, now)?,
+                Step::End(callback) => {
+                    self.trace.put(stream, now, number::callback_end, &[callback])?;
+                    let used_ns = self.kernel.used_ns(thread) as u64;
+                    self.trace.put(stream, now, number::callback_cpu, &[used_ns, 1])?;
+                }
+                Step::Wake => {
+                    self.trace.put(stream, now, number::node_wake, &[of.handle])?;
+                    of.first([Step::Compute(self.latencies.check_ns)]);
+                }
+                Step::Serve => of.serve(),
+                Step::Rest => {
+                    let Some(wakes) = of.wakes else { break };
+                    of.wake = (of.wake + 1).max(wakes.due_by(now));
+                    let at = wakes.due_ns(of.wake);
+                    if at < of.end_ns {
+                        self.rest(node, at, Waits::ForTime);
+                    }
+                }
+            }
+        }
+        self.kernel.sleep(self.nodes[node].thread, now);
+        Ok(())
+    }
+
+    fn start(&mut self, node: usize, callback: u64, now: i64) -> Result<(), Failed> {
+        let stream = self.streams[node];
+        let used_ns = self.kernel.used_ns(self.nodes[node].thread) as u64;
+        self.trace.put(stream, now, number::callback_cpu, &[used_ns, 0])?;
+        self.trace.put(stream, now, number::callback_start, &[callback, 0])
+    }
+
+    /// The callback of a subscription begins.
+    fn begin(&mut self, node: usize, subscription: usize, now: i64) -> Result<(), Failed> {
+        let stream = self.streams[node];
+        let of = &mut self.nodes[node].subscriptions[subscription];
+        let Some(message) = of.queue.pop_front() else { return Ok(()) };
+        let (handle, callback) = (of.handle, of.callback);
+        self.trace.put(stream, now, number::rclcpp_executor_execute, &[handle])?;
+        self.trace.put(stream, now, number::rclcpp_take, &[message.address])?;
+        self.start(node, callback, now)?;
+        let words = [handle, message.publisher_id.into(), message.sequence, message.stamp_ns as u64];
+        self.trace.put(stream, now, number::node_take, &words)?;
+        self.nodes[node].answer(subscription);
+        Ok(())
+    }
+
+    fn publish(&mut self, node: usize, publisher: usize, now: i64) -> Result<(), Failed> {
+        let stream = self.streams[node];
+        let process = self.nodes[node].process;
+        let of = &mut self.nodes[node].publishers[publisher];
+        let message = Message { publisher_id: of.id, sequence: of.sequence, stamp_ns: now, address: of.message };
+        of.sequence += 1;
+        let words = [of.handle, of.id.into(), message.sequence, of.size];
+        self.trace.put(stream, now, number::node_publish, &words)?;
+        self.trace.put(stream, now, number::rclcpp_publish, &[of.handle, of.message])?;
+        self.trace.put(stream, now, number::rcl_publish, &[of.handle, of.message])?;
+        for link in &of.links {
+            let link_number = *link;
+            let link = &mut self.links[link_number];
+            if link.loss > 0.0 && self.draws.uniform() <= link.loss {
+                continue;
+            }
+            let transit_ns = link.transit.draw(&mut self.draws);
+            // It occupies a link between hosts after the one before it.
+            let leaves_ns = now.max(link.free_ns);
+            link.free_ns = leaves_ns + link.occupies_ns;
+            let arrives_ns = leaves_ns + link.occupies_ns + link.delay_ns + transit_ns;
+            let at_ns = (arrives_ns - link.receive_cpu_ns.0).max(link.last_ns).max(now);
+            link.last_ns = at_ns;
+            link.in_flight.push_back(message);
+            self.queue.push(at_ns, What::Receive { link: link_number });
+        }
+        let (send_ns, send_cpu_ns) = (of.send.draw(&mut self.draws), of.send_cpu_ns);
+        self.nodes[node].first([Step::Compute(send_ns)]);
+        if send_cpu_ns > 0 {
+            self.help(process, send_cpu_ns, None, now)?;
+        }
+        Ok(())
+    }
+
+    /// Counts what was due and not served at the end, as nodes do.
+    fn skip_rest(&mut self, end_ns: i64) -> Result<(), Failed> {
+        for node in 0..self.nodes.len() {
+            let of = &self.nodes[node];
+            let last_ns = match of.wakes {
+                // What a wake before the end would have sent.
+                Some(wakes) => wakes.due_by(of.end_ns - 1).checked_sub(1).map(|last| wakes.due_ns(last)),
+                None => Some(of.end_ns - 1),
+            };
+            let Some(last_ns) = last_ns else { continue };
+            let mut skipped = Vec::new();
+            for (index, (grid, served)) in of.grids.iter().zip(&of.served).enumerate() {
+                let Some(grid) = grid else { continue };
+                let count = grid.due_by(last_ns).saturating_sub(*served);
+                match of.wakes {
+                    Some(_) => skipped.push((index, count)),
+                    None => skipped.extend(of.timers[index].publishers.iter().map(|publisher| (*publisher, count))),
+                }
+            }
+            for (publisher, count) in skipped.into_iter().filter(|(_, count)| *count > 0) {
+                let words = [self.nodes[node].publishers[publisher].handle, count];
+                self.trace.put(self.streams[node], end_ns, number::node_skipped, &words)?;
+            }
+        }
+        Ok(())
+    }
+}

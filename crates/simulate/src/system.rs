@@ -1,0 +1,336 @@
+//! Builds the system of a workload: processes, threads, nodes, links.
+
+use crate::costs::{Costs, Transfer};
+use crate::kernel::{Kernel, Settings, Thread};
+use crate::node::{Node, Publisher, Subscription, Timer, Waits};
+use crate::simulation::{Latencies, Link, Named, Owner, Process, Simulation};
+use crate::spread::Spread;
+use crate::trace::Trace;
+use std::collections::{BTreeMap, VecDeque};
+use tacho_events::files::Failed;
+use tacho_runner::instant::Grid;
+use tacho_runner::phases::{node_seed, phase};
+use tacho_runner::window::Window;
+use tacho_workload::model::{Executor, Link as HostLink, Node as OfWorkload, Qos, Workload};
+use tacho_workload::random::{mix, Draws};
+
+/// First process id.
+const FIRST_PID: u32 = 1000;
+/// Threads that compute all the time belong to a process of their own.
+const BACKGROUND: &str = "background";
+
+/// A system, and what is known of it before it runs.
+pub(crate) struct System {
+    pub simulation: Simulation,
+    pub phases: BTreeMap<String, f64>,
+    /// What is asked for beyond what was measured, or is not modelled.
+    pub doubts: Vec<String>,
+}
+
+/// What is being built.
+struct Builder<'a> {
+    workload: &'a Workload,
+    costs: &'a Costs,
+    repeat: u32,
+    window: Window,
+    now: i64,
+    trace: Trace,
+    kernel: Kernel,
+    threads: Vec<Named>,
+    processes: Vec<Process>,
+    nodes: Vec<Node>,
+    streams: Vec<usize>,
+    phases: BTreeMap<String, f64>,
+    doubts: Vec<String>,
+    publisher_id: u32,
+    tid: u32,
+    address: u64,
+}
+
+/// Builds the system of one repeat of a workload. Its processes begin at `now`.
+pub(crate) fn build(
+    workload: &Workload,
+    costs: &Costs,
+    settings: Settings,
+    repeat: u32,
+    window: Window,
+    now: i64,
+    scheduler: bool,
+    mut trace: Trace,
+) -> Result<System, Failed> {
+    let kernel_file = scheduler.then(|| trace.add_process("kernel", 0, now));
+    let cpus = match kernel_file {
+        Some(file) => (0..settings.cpus).map(|cpu| trace.add_stream(file, cpu as u32)).collect(),
+        None => vec![],
+    };
+    let mut builder = Builder {
+        workload,
+        costs,
+        repeat,
+        window,
+        now,
+        trace,
+        kernel: Kernel::new(settings),
+        threads: vec![],
+        processes: vec![],
+        nodes: vec![],
+        streams: vec![],
+        phases: BTreeMap::new(),
+        doubts: vec![],
+        publisher_id: 0,
+        tid: FIRST_PID,
+        address: 0x1000,
+    };
+    for (index, node) in workload.nodes.iter().enumerate() {
+        builder.node(index, node)?;
+    }
+    for _ in 0..workload.run.background_cpu {
+        builder.tid += 1;
+        builder.thread(BACKGROUND, builder.tid, Owner::Background, &[], "");
+    }
+    let links = builder.links();
+    let Builder { trace, kernel, threads, processes, nodes, streams, phases, doubts, .. } = builder;
+    let latencies = Latencies {
+        timer: costs.timer.clone(),
+        wake_up: costs.wake_up.clone(),
+        take_ns: costs.take_ns,
+        check_ns: costs.check_ns,
+    };
+    let draws = Draws::new(mix(mix(workload.run.seed ^ 0x7369_6d75) ^ u64::from(repeat)));
+    let queue = Default::default();
+    let simulation = Simulation {
+        kernel,
+        nodes,
+        streams,
+        processes,
+        links,
+        threads,
+        cpus,
+        latencies,
+        trace,
+        draws,
+        scheduler,
+        queue,
+    };
+    Ok(System { simulation, phases, doubts })
+}
+
+impl Builder<'_> {
+    /// A number that stands for the address of an object.
+    fn address(&mut self) -> u64 {
+        self.address += 0x10;
+        self.address
+    }
+
+    fn thread(&mut self, name: &str, tid: u32, owner: Owner, cpus: &[u32], node: &str) -> Thread {
+        let of_node = self.workload.run.priority.iter().find(|(name, _)| name == node);
+        let scheduling = of_node.filter(|_| !node.is_empty()).map(|(_, scheduling)| *scheduling);
+        // As in prctl(2), a name has 15 bytes.
+        let name = name.char_indices().take_while(|(at, c)| at + c.len_utf8() <= 15).map(|(_, c)| c).collect();
+        self.threads.push(Named { tid, name, owner, is_named: false });
+        self.kernel.add(scheduling, cpus.iter().map(|cpu| *cpu as usize).collect())
+    }
+
+    /// The process of this name, and whether it is new.
+    fn process(&mut self, name: &str) -> (usize, bool) {
+        if let Some(known) = self.processes.iter().position(|process| process.name == name) {
+            return (known, false);
+        }
+        let number = self.processes.len();
+        self.tid += 1;
+        let pid = self.tid;
+        self.tid += 1;
+        let helper_tid = self.tid;
+        let file = self.trace.add_process(name, pid, self.now);
+        debug_assert!(file >= number);
+        let helper = self.thread(name, helper_tid, Owner::Middleware(number), &[], "");
+        let stream = self.trace.add_stream(file, helper_tid);
+        let jobs = VecDeque::new();
+        self.processes.push(Process { name: name.into(), pid, file, helper, stream, jobs });
+        (number, true)
+    }
+
+    fn node(&mut self, index: usize, of: &OfWorkload) -> Result<(), Failed> {
+        let (run, now) = (&self.workload.run, self.now);
+        let phase = phase(run.seed, index, self.repeat, run.repeats);
+        self.phases.insert(of.name.clone(), phase);
+        let (process, is_first) = self.process(&of.process);
+        let tid = if is_first {
+            self.processes[process].pid
+        } else {
+            self.tid += 1;
+            self.tid
+        };
+        let cpus = run.cpus.iter().find(|(name, _)| *name == of.name).map(|(_, cpus)| cpus.clone()).unwrap_or_default();
+        let number = self.nodes.len();
+        let thread = self.thread(&of.name, tid, Owner::Node(number), &cpus, &of.name);
+        let stream = self.trace.add_stream(self.processes[process].file, tid);
+        let handle = self.address();
+        self.trace.node(stream, now, handle, &of.name)?;
+        let on_timer = matches!(of.executor, Executor::Timer { .. });
+        let mut subscriptions = Vec::new();
+        for s in &of.subscribes {
+            let of_subscription = [self.address(), self.address(), self.address()];
+            let symbol = format!("/{} on {}", of.name, s.topic);
+            let declared = (s.topic.as_str(), u64::from(s.qos.depth));
+            self.trace.subscription(stream, now, handle, of_subscription, declared, &symbol)?;
+            subscriptions.push(Subscription {
+                handle: of_subscription[0],
+                callback: of_subscription[2],
+                latest: s.latest || on_timer,
+                depth: depth(&s.qos),
+                queue: VecDeque::new(),
+            });
+        }
+        let mut publishers = Vec::new();
+        for p in &of.publishes {
+            let (own, message) = (self.address(), self.address());
+            self.trace.publisher(stream, now, handle, own, &p.topic, u64::from(p.qos.depth))?;
+            publishers.push(Publisher {
+                handle: own,
+                id: self.publisher_id,
+                sequence: 0,
+                size: p.size_bytes,
+                rate_hz: p.rate_hz,
+                message,
+                send: Spread::default(),
+                send_cpu_ns: 0,
+                links: vec![],
+            });
+            self.publisher_id += 1;
+        }
+        let is_triggered = of.is_triggered();
+        let rates = |publishers: &[Publisher]| publishers.iter().filter_map(|p| p.rate_hz).reduce(f64::max);
+        let all: Vec<usize> = (0..publishers.len()).collect();
+        let start_ns = self.window.start_ns;
+        let mut wakes = None;
+        // What a timer serves, its rate, its name; and when things are due.
+        let (timers, grids): (Vec<(f64, String, Vec<usize>)>, Vec<Option<Grid>>) = match of.executor {
+            Executor::Timer { hz } => (vec![(hz, "timer".into(), all)], vec![Some(Grid::new(start_ns, phase, hz))]),
+            Executor::Spin { hz } => {
+                let grid = Grid::new(start_ns, phase, hz);
+                wakes = Some(grid);
+                let due = |p: &Publisher| match p.rate_hz {
+                    Some(hz) => Some(Grid::from_first(grid.first_ns(), hz)),
+                    None => (!is_triggered).then_some(grid),
+                };
+                let rate = if !is_triggered && !of.computes_only_when_due() { Some(hz) } else { rates(&publishers) };
+                let timers = rate.map(|hz| (hz, "spin".into(), all)).into_iter().collect();
+                (timers, publishers.iter().map(due).collect())
+            }
+            Executor::Arrival => {
+                let timed = publishers.iter().enumerate().filter_map(|(at, p)| Some((at, p.rate_hz?)));
+                let topic = |at: usize| format!("publish {}", of.publishes[at].topic);
+                let timers = timed.clone().map(|(at, hz)| (hz, topic(at), vec![at])).collect();
+                (timers, timed.map(|(_, hz)| Some(Grid::new(start_ns, phase, hz))).collect())
+            }
+        };
+        let mut of_timers = Vec::new();
+        for (hz, what, publishers) in timers {
+            let [own, callback] = [self.address(), self.address()];
+            let period_ns = (1e9 / hz).round() as i64;
+            let symbol = format!("/{} {what}", of.name);
+            self.trace.timer(stream, now, handle, [own, callback], period_ns, &symbol)?;
+            of_timers.push(Timer { handle: own, callback, publishers });
+        }
+        let end_ns = if subscriptions.is_empty() { self.window.stop_ns } else { self.window.end_ns };
+        self.streams.push(stream);
+        self.nodes.push(Node {
+            process,
+            thread,
+            handle,
+            executor: of.executor,
+            work: of.work.clone(),
+            draws: Draws::new(node_seed(self.workload.run.seed, index, self.repeat)),
+            subscriptions,
+            publishers,
+            timers: of_timers,
+            served: vec![0; grids.len()],
+            grids,
+            wakes,
+            wake: 0,
+            end_ns,
+            steps: VecDeque::new(),
+            ran: false,
+            waits: Waits::ForTime,
+            alarm: 0,
+        });
+        Ok(())
+    }
+
+    /// Links from each publisher to the subscriptions of its topic.
+    fn links(&mut self) -> Vec<Link> {
+        let mut to: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
+        for (node, of) in self.workload.nodes.iter().enumerate() {
+            for (subscription, s) in of.subscribes.iter().enumerate() {
+                to.entry(&s.topic).or_default().push((node, subscription));
+            }
+        }
+        let mut links = Vec::new();
+        for (node, of) in self.workload.nodes.iter().enumerate() {
+            for (publisher, p) in of.publishes.iter().enumerate() {
+                let targets = to.get(p.topic.as_str()).map_or(&[][..], Vec::as_slice);
+                let found = self.costs.of_topic(&p.topic, p.size_bytes, targets.len());
+                self.doubts.extend(found.beyond.filter(|_| !targets.is_empty()));
+                let transfer = found.transfer;
+                self.nodes[node].publishers[publisher].send = transfer.send.clone();
+                self.nodes[node].publishers[publisher].send_cpu_ns = transfer.send_cpu_ns;
+                for (place, (receiver, subscription)) in targets.iter().enumerate() {
+                    let hosts =
+                        self.between_hosts(&of.host, &self.workload.nodes[*receiver].host, p.size_bytes, &p.qos);
+                    self.nodes[node].publishers[publisher].links.push(links.len());
+                    links.push(link(&transfer, (*receiver, *subscription), (place, targets.len()), hosts));
+                }
+            }
+        }
+        links
+    }
+
+    /// Delay, time that a message occupies the link, and loss between two hosts.
+    fn between_hosts(&mut self, from: &str, to: &str, size_bytes: u64, qos: &Qos) -> (i64, i64, f64) {
+        if from == to {
+            return (0, 0, 0.0);
+        }
+        let host = |name: &str| self.workload.hosts.iter().find(|host| host.name == name).map(|host| host.link);
+        let links: Vec<HostLink> = [host(from), host(to)].into_iter().flatten().collect();
+        let delay_ns = links.iter().filter_map(|link| link.delay).map(|delay| delay.as_nanos() as i64).sum();
+        let rate = links.iter().filter_map(|link| link.rate_bit_per_s).min();
+        let occupies_ns = rate.map_or(0, |rate| (size_bytes as f64 * 8e9 / rate as f64) as i64);
+        let kept = links.iter().map(|link| 1.0 - link.loss_percent.unwrap_or(0.0) / 100.0).product::<f64>();
+        if kept < 1.0 && qos.reliable {
+            let text = "retransmissions of reliable messages that a link between hosts loses are not modelled";
+            if !self.doubts.iter().any(|doubt| doubt == text) {
+                self.doubts.push(text.into());
+            }
+            return (delay_ns, occupies_ns, 0.0);
+        }
+        (delay_ns, occupies_ns, 1.0 - kept)
+    }
+}
+
+fn depth(qos: &Qos) -> usize {
+    if qos.keep_all {
+        usize::MAX
+    } else {
+        qos.depth.max(1) as usize
+    }
+}
+
+fn link(transfer: &Transfer, to: (usize, usize), (place, of): (usize, usize), hosts: (i64, i64, f64)) -> Link {
+    let (delay_ns, occupies_ns, loss) = hosts;
+    let transit = transfer.transit_to(place, of);
+    // What the middleware's threads compute before the message is there lies within the transit.
+    let before_ns = transfer.receive_cpu_ns.min(transit.quantile(0.25) / 2).max(0);
+    Link {
+        node: to.0,
+        subscription: to.1,
+        transit,
+        delay_ns,
+        occupies_ns,
+        loss,
+        receive_cpu_ns: (before_ns, (transfer.receive_cpu_ns - before_ns).max(0)),
+        in_flight: VecDeque::new(),
+        last_ns: 0,
+        free_ns: 0,
+    }
+}
