@@ -191,8 +191,8 @@ pub struct Simulate {
     pub workload: PathBuf,
     #[command(flatten)]
     pub out: Out,
-    /// Run on real middleware whose costs to take; repeat it for several of one middleware [default: the run to
-    /// simulate]
+    /// Run on real middleware whose costs to take, or the prediction.json of another simulation; repeat it for several
+    /// runs of one middleware [default: the run to simulate]
     #[arg(long, value_name = "RUN")]
     pub costs: Vec<PathBuf>,
     /// Change one value of the workload: NODE.KEY=VALUE, TOPIC.OPTION=VALUE, or KEY=VALUE; repeat it for several

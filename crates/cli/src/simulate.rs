@@ -77,6 +77,12 @@ pub fn run(options: Options) -> Outcome {
 
 /// The costs of the runs that are named, or of the run that is simulated.
 fn costs(options: &Options, measured: Option<&RunDirectory>, sweep: &Sweep) -> Result<Costs, Failure> {
+    if let [file] = options.costs.as_slice() {
+        if file.is_file() {
+            let read = serde_json::from_str::<Prediction>(&runs::read_text(file)?);
+            return Ok(read.with_context(|| format!("{}: expected a prediction.json", file.display()))?.costs);
+        }
+    }
     let named: Vec<RunDirectory> = options.costs.iter().map(RunDirectory::new).collect();
     let runs = match (named.as_slice(), measured) {
         ([], Some(run)) => vec![run.clone()],

@@ -44,7 +44,7 @@ pub struct Transfer {
     pub send: Spread,
     /// From the publish call to the arrival at each subscription, in the order of the workload.
     pub transit: Vec<Spread>,
-    /// CPU time of threads of the middleware a message, in the process that sends it, ns.
+    /// CPU time outside of callbacks a message, in the process that sends it, ns.
     pub send_cpu_ns: i64,
     /// The same in each process that receives it.
     pub receive_cpu_ns: i64,
@@ -64,8 +64,7 @@ impl Costs {
     /// and the next larger messages, of topics with the most similar fan-out.
     pub fn of_topic(&self, topic: &str, size_bytes: u64, subscriptions: usize) -> Found {
         let is_same = |of: &&Transfer| of.size_bytes == size_bytes && of.subscriptions == subscriptions;
-        let alike = self.transfers.iter().filter(is_same);
-        if let Some(own) = alike.clone().find(|of| of.topic == topic).or(alike.clone().next()) {
+        if let Some(own) = self.transfers.iter().filter(is_same).find(|of| of.topic == topic) {
             return Found { transfer: own.clone(), beyond: None };
         }
         let apart = |of: &Transfer| ratio(of.subscriptions.max(1) as f64, subscriptions.max(1) as f64);
@@ -75,22 +74,23 @@ impl Costs {
             return Found { transfer: Transfer::default(), beyond: Some(text) };
         };
         let similar = || measured().filter(|of| apart(of) <= nearest);
-        let below = similar().filter(|of| of.size_bytes <= size_bytes).max_by_key(|of| of.size_bytes);
-        let above = similar().filter(|of| of.size_bytes >= size_bytes).min_by_key(|of| of.size_bytes);
+        let sizes = || similar().map(|of| of.size_bytes);
+        let below = sizes().filter(|size| *size <= size_bytes).max();
+        let above = sizes().filter(|size| *size >= size_bytes).min();
+        let typical = |size: u64| Transfer::typical(similar().filter(|of| of.size_bytes == size));
         let transfer = match (below, above) {
-            (Some(below), Some(above)) if below.size_bytes < above.size_bytes => {
-                let at = (size_bytes - below.size_bytes) as f64 / (above.size_bytes - below.size_bytes) as f64;
-                below.towards(above, at)
+            (Some(below), Some(above)) if below < above => {
+                let at = (size_bytes - below) as f64 / (above - below) as f64;
+                typical(below).towards(&typical(above), at)
             }
-            (Some(one), _) | (None, Some(one)) => one.clone(),
+            (Some(size), _) | (None, Some(size)) => typical(size),
             (None, None) => Transfer::default(),
         };
-        let size_apart = [below, above].into_iter().flatten().map(|of| ratio(of.size_bytes as f64, size_bytes as f64));
+        let size_apart = [below, above].into_iter().flatten().map(|size| ratio(size as f64, size_bytes as f64));
         let size_apart = size_apart.fold(f64::INFINITY, f64::min);
         let is_between = below.is_some() && above.is_some();
         let beyond = if !is_between && size_apart > BEYOND {
-            let sizes: Vec<u64> = similar().map(|of| of.size_bytes).collect();
-            let (least, most) = (sizes.iter().min().unwrap_or(&0), sizes.iter().max().unwrap_or(&0));
+            let (least, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
             Some(format!("{topic}: messages of {size_bytes} B; measured were {least} to {most} B"))
         } else if nearest > BEYOND {
             Some(format!("{topic}: {subscriptions} subscriptions; the most similar topic that was measured has {nearest:.0} times more or fewer"))
@@ -107,6 +107,13 @@ fn ratio(a: f64, b: f64) -> f64 {
 }
 
 impl Transfer {
+    /// The one whose transit is the median of several of one size.
+    fn typical<'a>(of_size: impl Iterator<Item = &'a Transfer>) -> Transfer {
+        let mut all: Vec<&Transfer> = of_size.collect();
+        all.sort_by(|a, b| a.transit_to(0, 1).mean_ns().total_cmp(&b.transit_to(0, 1).mean_ns()));
+        all.get(all.len() / 2).map(|of| (*of).clone()).unwrap_or_default()
+    }
+
     fn towards(&self, other: &Transfer, at: f64) -> Transfer {
         let count = self.transit.len().max(other.transit.len());
         let between = |one: i64, two: i64| one + ((two - one) as f64 * at).round() as i64;
@@ -156,8 +163,8 @@ mod tests {
             (found.transfer.send.mean_ns() as i64, found.beyond.is_some())
         };
         assert_eq!(send("/b", 64, 1), (20, false));
-        assert_eq!(send("/new", 64, 1), (10, false));
-        // Half-way between the two of its size and the one of 1064 bytes.
+        assert_eq!(send("/new", 64, 1), (20, false)); // of two of that size the one with the longer transit
+                                                      // Half-way between the two of its size and the one of 1064 bytes.
         assert!(matches!(send("/a", 564, 1), (60..=65, false)), "{:?}", send("/a", 564, 1));
         assert_eq!(send("/a", 1_000_000, 1), (110, true));
         assert!(send("/a", 64, 31).1);

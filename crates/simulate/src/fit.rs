@@ -2,6 +2,7 @@
 
 use crate::costs::{Costs, Transfer};
 use crate::spread::Spread;
+use crate::way::Way;
 use anyhow::{bail, Context, Result};
 use std::collections::{BTreeMap, HashMap};
 use tacho_events::run::{RunDirectory, RunInfo};
@@ -9,7 +10,7 @@ use tacho_tables::row::{numbered, Row};
 use tacho_tables::{store, Callback, EndpointKind, Execution, Tables};
 use tacho_workload::model::{is_called, Executor, Node, Workload};
 
-/// Of callbacks that wait for a CPU this part is left out of what a wake-up costs.
+/// Process and thread.
 type Thread = (usize, u32);
 
 /// A run that is read.
@@ -21,13 +22,15 @@ struct Run<'a> {
     threads: HashMap<Thread, Vec<(i64, i64, Row<Execution>)>>,
     /// Thread and place there of each execution.
     places: HashMap<Row<Execution>, (Thread, usize)>,
+    /// Whether its CPUs had hardly a moment to spare.
+    is_busy: bool,
 }
 
 /// What was found, over all runs.
 #[derive(Default)]
 struct Samples {
-    timer: Vec<i64>,
-    wake_up: Vec<i64>,
+    timer: Latency,
+    wake_up: Latency,
     take: Vec<i64>,
     check: Vec<i64>,
     transfers: BTreeMap<(String, u64, usize), OfTopic>,
@@ -36,9 +39,47 @@ struct Samples {
 #[derive(Default)]
 struct OfTopic {
     send: Vec<i64>,
-    transit: BTreeMap<usize, Vec<i64>>,
+    transit: BTreeMap<usize, Latency>,
     send_cpu: Vec<i64>,
     receive_cpu: Vec<i64>,
+}
+
+/// Fewest samples of a latency on a free CPU that count alone.
+const ENOUGH: usize = 20;
+
+/// Samples of a latency, those apart in which a thread may have waited for a CPU: the simulation adds that wait itself.
+#[derive(Default)]
+struct Latency {
+    free: Vec<i64>,
+    contended: Vec<i64>,
+}
+
+impl Latency {
+    fn add(&mut self, ns: i64, is_free: bool) {
+        let into = if is_free { &mut self.free } else { &mut self.contended };
+        into.push(ns.max(0));
+    }
+
+    /// Those on a free CPU; if there are too few, the faster half of all.
+    fn spread(self) -> Spread {
+        if self.free.len() >= ENOUGH || self.contended.is_empty() {
+            return Spread::of(self.free);
+        }
+        let mut all = [self.free, self.contended].concat();
+        all.sort_unstable();
+        all.truncate(all.len().div_ceil(2));
+        Spread::of(all)
+    }
+}
+
+/// Part of the CPUs' time from which on threads of a run often waited for a CPU.
+const BUSY: f64 = 0.6;
+
+/// Whether its CPUs were so busy that what a wake-up takes is rather a wait for a CPU.
+fn is_busy(info: &RunInfo) -> bool {
+    let Some(load) = &info.load else { return false };
+    let all_s = load.cpus.map(|cpus| f64::from(cpus) * load.over_s);
+    load.machine_cpu_s.zip(all_s).is_some_and(|(used_s, all_s)| used_s > BUSY * all_s)
 }
 
 /// The costs that runs of workloads show; those with repeats count with each of them.
@@ -80,13 +121,13 @@ pub fn fit(runs: &[RunDirectory]) -> Result<Costs> {
     if !others.is_empty() {
         costs.others_cpus = others.iter().sum::<f64>() / others.len() as f64;
     }
-    costs.timer = Spread::of(samples.timer);
+    costs.timer = samples.timer.spread();
     costs.take_ns = Spread::of(samples.take).quantile(0.5);
     costs.check_ns = Spread::of(samples.check).quantile(0.5);
     let take_ns = costs.take_ns;
-    costs.wake_up = Spread::of(samples.wake_up).map(|ns| (ns - take_ns).max(0));
+    costs.wake_up = samples.wake_up.spread().map(|ns| (ns - take_ns).max(0));
     for ((topic, size_bytes, subscriptions), of) in samples.transfers {
-        let transit = of.transit.into_values().map(Spread::of).collect();
+        let transit = of.transit.into_values().map(Latency::spread).collect();
         costs.transfers.push(Transfer {
             topic,
             size_bytes,
@@ -113,7 +154,7 @@ impl<'a> Run<'a> {
             of.sort_unstable_by_key(|(start_ns, ..)| *start_ns);
             places.extend(of.iter().enumerate().map(|(place, (.., row))| (*row, (*thread, place))));
         }
-        Run { tables, info, workload, threads, places }
+        Run { tables, info, workload, threads, places, is_busy: is_busy(info) }
     }
 
     fn sample(&self, samples: &mut Samples) {
@@ -135,6 +176,17 @@ impl<'a> Run<'a> {
         Some(place.checked_sub(1).map(|before| self.threads[thread][before].1))
     }
 
+    /// Whether no other callback ran from an instant to the start of an execution.
+    fn is_free(&self, execution: Row<Execution>, from_ns: i64) -> bool {
+        let Some((own, _)) = self.places.get(&execution) else { return false };
+        let to_ns = self.tables.executions[execution].start_ns;
+        let runs = |of: &Vec<(i64, i64, Row<Execution>)>| {
+            let begun = of.partition_point(|(start_ns, ..)| *start_ns < to_ns);
+            begun > 0 && of[begun - 1].1 > from_ns
+        };
+        !self.is_busy && !self.threads.iter().any(|(thread, of)| thread != own && runs(of))
+    }
+
     /// From due to start, of timers whose thread had nothing else to do.
     fn timers(&self, samples: &mut Samples) {
         let mut seen = None;
@@ -146,7 +198,7 @@ impl<'a> Run<'a> {
             }
             let execution = &self.tables.executions[row];
             if self.before(row).is_some_and(|end_ns| end_ns.is_none_or(|end_ns| end_ns <= due_ns)) {
-                samples.timer.push((execution.start_ns - due_ns).max(0));
+                samples.timer.add(execution.start_ns - due_ns, self.is_free(row, due_ns));
             }
         }
     }
@@ -156,8 +208,10 @@ impl<'a> Run<'a> {
             let (Some(publish_ns), Some(arrival_ns)) = (message.publish_ns, message.arrival_ns) else { continue };
             if let Some((of, place)) = message.publisher.and_then(|publisher| self.way(publisher, message.subscription))
             {
-                let of = samples.transfers.entry(of).or_default();
-                of.transit.entry(place).or_default().push((arrival_ns - publish_ns).max(0));
+                let way = self.between(&of.0, of.1, message.subscription);
+                let own_ns = arrival_ns - publish_ns - way.delay_ns - way.occupies_ns;
+                let transit = samples.transfers.entry(of).or_default().transit.entry(place).or_default();
+                transit.add(own_ns, !self.is_busy);
             }
             let Some(row) = message.execution else { continue };
             let execution = &self.tables.executions[row];
@@ -165,9 +219,18 @@ impl<'a> Run<'a> {
             match (self.node(execution.callback).map(|node| node.executor), before) {
                 (Some(Executor::Spin { .. }) | None, _) => {}
                 (_, Some(end_ns)) if end_ns > arrival_ns => samples.take.push(execution.start_ns - end_ns),
-                _ => samples.wake_up.push((execution.start_ns - arrival_ns).max(0)),
+                _ => samples.wake_up.add(execution.start_ns - arrival_ns, self.is_free(row, arrival_ns)),
             }
         }
+    }
+
+    /// What links of hosts add between the publisher of a topic and a subscription.
+    fn between(&self, topic: &str, size_bytes: u64, subscription: Row<tacho_tables::Endpoint>) -> Way {
+        let name = &self.tables.nodes[self.tables.endpoints[subscription].node].name;
+        let to = self.workload.nodes.iter().find(|node| is_called(name, &node.name));
+        let from = self.workload.nodes.iter().find(|node| node.publishes.iter().any(|p| p.topic == topic));
+        let host = |node: Option<&'a Node>| node.map_or("", |node| node.host.as_str());
+        Way::between(self.workload, host(from), host(to), size_bytes)
     }
 
     /// Topic, size and number of subscriptions of a publisher in the workload.

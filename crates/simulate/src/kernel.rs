@@ -195,26 +195,34 @@ impl Kernel {
         }
     }
 
-    /// Gives the running thread more to do.
+    /// Gives a thread that was found done more to do. What it woke meanwhile may have taken its CPU: then it waits.
     pub fn go_on(&mut self, thread: Thread, need_ns: i64, now: i64) {
         let cpu = self.threads[thread].cpu;
         self.account(cpu, now);
-        self.threads[thread].need_ns += need_ns;
-        self.arm(cpu, now);
+        self.threads[thread].need_ns = self.threads[thread].need_ns.max(0) + need_ns;
+        if self.threads[thread].state == State::Running {
+            self.arm(cpu, now);
+        }
     }
 
-    /// Lets the running thread sleep.
+    /// Lets a thread that was found done sleep. What it woke meanwhile may have taken its CPU already.
     pub fn sleep(&mut self, thread: Thread, now: i64) {
         let cpu = self.threads[thread].cpu;
         self.account(cpu, now);
         self.leave(thread, cpu);
+        let is_running = self.threads[thread].state == State::Running;
         let entity = &mut self.threads[thread];
         entity.state = State::Asleep;
         entity.need_ns = 0;
         entity.turn_ns = ROUND_ROBIN_NS;
         entity.slept_ns = now;
-        self.cpus[cpu].running = None;
-        self.switch(cpu, Some(thread), false, now, now);
+        if is_running {
+            self.cpus[cpu].running = None;
+            return self.switch(cpu, Some(thread), false, now, now);
+        }
+        self.cpus[cpu].fair.ready.retain(|other| *other != thread);
+        self.cpus[cpu].real_time.remove(thread);
+        self.arm(cpu, now);
     }
 
     /// Looks at a CPU at its appointment. Returns the thread that runs there if it has done what it had to.

@@ -13,6 +13,7 @@ mod simulation;
 pub mod spread;
 mod system;
 mod trace;
+mod way;
 
 pub use costs::Costs;
 

@@ -24,6 +24,8 @@ pub(crate) struct Subscription {
     pub latest: bool,
     /// Most messages that its queue holds.
     pub depth: usize,
+    /// CPU time around the callback of a message, ns.
+    pub around_ns: i64,
     pub queue: VecDeque<Message>,
 }
 
@@ -37,7 +39,7 @@ pub(crate) struct Publisher {
     /// Address of the object that is published.
     pub message: u64,
     pub send: Spread,
-    /// CPU time of the middleware's threads here a message, ns.
+    /// CPU time around the callback that publishes a message, ns.
     pub send_cpu_ns: i64,
     /// Links to its subscriptions.
     pub links: Vec<usize>,
@@ -115,6 +117,8 @@ pub(crate) struct Node {
     /// Instant from which on it does nothing more.
     pub end_ns: i64,
     pub steps: VecDeque<Step>,
+    /// CPU time that its executor and the middleware take after the callback that runs, ns.
+    pub around_ns: i64,
     /// Whether anything ran since it last looked.
     pub ran: bool,
     pub waits: Waits,

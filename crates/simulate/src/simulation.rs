@@ -21,9 +21,14 @@ pub(crate) struct Link {
     pub occupies_ns: i64,
     /// Part of the messages that is lost on the way.
     pub loss: f64,
-    /// CPU time of the middleware's threads at the receiver: before the message is there, and after, ns.
-    pub receive_cpu_ns: (i64, i64),
+    /// CPU time of the middleware's threads at the receiver before a message is there, ns. They begin when it is sent:
+    /// on a free CPU they are done before it arrives, as the transit was measured with them.
+    pub receive_cpu_ns: i64,
     pub in_flight: VecDeque<Message>,
+    /// How many of those in flight have had the time of their transit.
+    pub travelled: usize,
+    /// How many of those in flight the middleware's threads are done with.
+    pub received: usize,
     /// When the last message arrived: none overtakes another.
     pub last_ns: i64,
     pub free_ns: i64,
@@ -37,7 +42,8 @@ pub(crate) struct Process {
     /// Its event file.
     pub file: usize,
     pub stream: usize,
-    pub jobs: VecDeque<(i64, Option<usize>)>,
+    /// What that thread has to compute, ns, and the link whose message is there when it is done.
+    pub jobs: VecDeque<(i64, usize)>,
 }
 
 /// Whose thread it is.
@@ -52,7 +58,8 @@ pub(crate) enum Owner {
 enum What {
     Cpu(Due),
     Alarm { node: usize, number: u64 },
-    Receive { link: usize },
+    Send { link: usize },
+    Travelled { link: usize },
 }
 
 struct Event {
@@ -162,18 +169,11 @@ impl Simulation {
                         self.rouse(node, latency_ns, now, None)?;
                     }
                 }
-                What::Receive { link } => {
-                    let (before_ns, after_ns) = self.links[link].receive_cpu_ns;
-                    let process = self.nodes[self.links[link].node].process;
-                    if before_ns + after_ns == 0 {
-                        self.deliver(link, now)?;
-                    } else {
-                        self.help(process, before_ns, Some(link), now)?;
-                        if after_ns > 0 {
-                            self.help(process, after_ns, None, now)?;
-                        }
-                    }
+                What::Travelled { link } => {
+                    self.links[link].travelled += 1;
+                    self.deliver(link, now)?;
                 }
+                What::Send { link } => self.send(link, now)?,
             }
             self.follow_kernel(now)?;
         }
@@ -231,7 +231,8 @@ impl Simulation {
             Owner::Node(node) => self.advance(node, now),
             Owner::Middleware(process) => {
                 let job = self.processes[process].jobs.pop_front();
-                if let Some((_, Some(link))) = job {
+                if let Some((_, link)) = job {
+                    self.links[link].received += 1;
                     self.deliver(link, now)?;
                 }
                 match self.processes[process].jobs.front() {
@@ -248,7 +249,7 @@ impl Simulation {
     }
 
     /// Gives the middleware's threads of a process something to compute, after which a message is there.
-    fn help(&mut self, process: usize, need_ns: i64, link: Option<usize>, now: i64) -> Result<(), Failed> {
+    fn help(&mut self, process: usize, need_ns: i64, link: usize, now: i64) -> Result<(), Failed> {
         let helper = self.processes[process].helper;
         self.processes[process].jobs.push_back((need_ns, link));
         if self.kernel.is_asleep(helper) {
@@ -257,10 +258,24 @@ impl Simulation {
         Ok(())
     }
 
-    /// A message is there.
+    /// The middleware's threads at the receiver begin with a message that was sent.
+    fn send(&mut self, link: usize, now: i64) -> Result<(), Failed> {
+        let Link { node, receive_cpu_ns, .. } = self.links[link];
+        if receive_cpu_ns > 0 {
+            return self.help(self.nodes[node].process, receive_cpu_ns, link, now);
+        }
+        self.links[link].received += 1;
+        Ok(())
+    }
+
+    /// The next message is there, if it has travelled and was received.
     fn deliver(&mut self, link: usize, now: i64) -> Result<(), Failed> {
-        let Link { node, subscription, in_flight, .. } = &mut self.links[link];
+        let Link { node, subscription, in_flight, travelled, received, .. } = &mut self.links[link];
         let (node, subscription) = (*node, *subscription);
+        if *travelled == 0 || *received == 0 {
+            return Ok(());
+        }
+        (*travelled, *received) = (*travelled - 1, *received - 1);
         let Some(message) = in_flight.pop_front() else { return Ok(()) };
         let process = self.nodes[node].process;
         let to = &mut self.nodes[node].subscriptions[subscription];
@@ -353,6 +368,8 @@ impl Simulation {
                     self.trace.put(stream, now, number::callback_end, &[callback])?;
                     let used_ns = self.kernel.used_ns(thread) as u64;
                     self.trace.put(stream, now, number::callback_cpu, &[used_ns, 1])?;
+                    let around_ns = std::mem::take(&mut of.around_ns);
+                    of.first([Step::Compute(around_ns)]);
                 }
                 Step::Wake => {
                     self.trace.put(stream, now, number::node_wake, &[of.handle])?;
@@ -385,7 +402,8 @@ impl Simulation {
         let stream = self.streams[node];
         let of = &mut self.nodes[node].subscriptions[subscription];
         let Some(message) = of.queue.pop_front() else { return Ok(()) };
-        let (handle, callback) = (of.handle, of.callback);
+        let (handle, callback, around_ns) = (of.handle, of.callback, of.around_ns);
+        self.nodes[node].around_ns += around_ns;
         self.trace.put(stream, now, number::rclcpp_executor_execute, &[handle])?;
         self.trace.put(stream, now, number::rclcpp_take, &[message.address])?;
         self.start(node, callback, now)?;
@@ -397,7 +415,6 @@ impl Simulation {
 
     fn publish(&mut self, node: usize, publisher: usize, now: i64) -> Result<(), Failed> {
         let stream = self.streams[node];
-        let process = self.nodes[node].process;
         let of = &mut self.nodes[node].publishers[publisher];
         let message = Message { publisher_id: of.id, sequence: of.sequence, stamp_ns: now, address: of.message };
         of.sequence += 1;
@@ -416,16 +433,14 @@ impl Simulation {
             let leaves_ns = now.max(link.free_ns);
             link.free_ns = leaves_ns + link.occupies_ns;
             let arrives_ns = leaves_ns + link.occupies_ns + link.delay_ns + transit_ns;
-            let at_ns = (arrives_ns - link.receive_cpu_ns.0).max(link.last_ns).max(now);
-            link.last_ns = at_ns;
+            link.last_ns = arrives_ns.max(link.last_ns);
             link.in_flight.push_back(message);
-            self.queue.push(at_ns, What::Receive { link: link_number });
+            self.queue.push(leaves_ns + link.occupies_ns + link.delay_ns, What::Send { link: link_number });
+            self.queue.push(link.last_ns, What::Travelled { link: link_number });
         }
         let (send_ns, send_cpu_ns) = (of.send.draw(&mut self.draws), of.send_cpu_ns);
+        self.nodes[node].around_ns += send_cpu_ns;
         self.nodes[node].first([Step::Compute(send_ns)]);
-        if send_cpu_ns > 0 {
-            self.help(process, send_cpu_ns, None, now)?;
-        }
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tacho_workload::random::Draws;
 
 /// Most quantiles that are kept.
-const QUANTILES: usize = 65;
+const QUANTILES: usize = 257;
 
 /// Quantiles of a duration, evenly spaced from the least to the greatest, ns. Between two of them it is uniform.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

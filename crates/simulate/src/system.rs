@@ -6,12 +6,13 @@ use crate::node::{Node, Publisher, Subscription, Timer, Waits};
 use crate::simulation::{Latencies, Link, Named, Owner, Process, Simulation};
 use crate::spread::Spread;
 use crate::trace::Trace;
+use crate::way::Way;
 use std::collections::{BTreeMap, VecDeque};
 use tacho_events::files::Failed;
 use tacho_runner::instant::Grid;
 use tacho_runner::phases::{node_seed, phase};
 use tacho_runner::window::Window;
-use tacho_workload::model::{Executor, Link as HostLink, Node as OfWorkload, Qos, Workload};
+use tacho_workload::model::{Executor, Node as OfWorkload, Qos, Workload};
 use tacho_workload::random::{mix, Draws};
 
 /// First process id.
@@ -179,6 +180,7 @@ impl Builder<'_> {
                 callback: of_subscription[2],
                 latest: s.latest || on_timer,
                 depth: depth(&s.qos),
+                around_ns: 0,
                 queue: VecDeque::new(),
             });
         }
@@ -251,6 +253,7 @@ impl Builder<'_> {
             wake: 0,
             end_ns,
             steps: VecDeque::new(),
+            around_ns: 0,
             ran: false,
             waits: Waits::ForTime,
             alarm: 0,
@@ -279,7 +282,10 @@ impl Builder<'_> {
                     let hosts =
                         self.between_hosts(&of.host, &self.workload.nodes[*receiver].host, p.size_bytes, &p.qos);
                     self.nodes[node].publishers[publisher].links.push(links.len());
-                    links.push(link(&transfer, (*receiver, *subscription), (place, targets.len()), hosts));
+                    let link = link(&transfer, (*receiver, *subscription), (place, targets.len()), hosts);
+                    let around_ns = transfer.receive_cpu_ns - link.receive_cpu_ns - self.costs.take_ns;
+                    self.nodes[*receiver].subscriptions[*subscription].around_ns = around_ns.max(0);
+                    links.push(link);
                 }
             }
         }
@@ -288,15 +294,7 @@ impl Builder<'_> {
 
     /// Delay, time that a message occupies the link, and loss between two hosts.
     fn between_hosts(&mut self, from: &str, to: &str, size_bytes: u64, qos: &Qos) -> (i64, i64, f64) {
-        if from == to {
-            return (0, 0, 0.0);
-        }
-        let host = |name: &str| self.workload.hosts.iter().find(|host| host.name == name).map(|host| host.link);
-        let links: Vec<HostLink> = [host(from), host(to)].into_iter().flatten().collect();
-        let delay_ns = links.iter().filter_map(|link| link.delay).map(|delay| delay.as_nanos() as i64).sum();
-        let rate = links.iter().filter_map(|link| link.rate_bit_per_s).min();
-        let occupies_ns = rate.map_or(0, |rate| (size_bytes as f64 * 8e9 / rate as f64) as i64);
-        let kept = links.iter().map(|link| 1.0 - link.loss_percent.unwrap_or(0.0) / 100.0).product::<f64>();
+        let Way { delay_ns, occupies_ns, kept } = Way::between(self.workload, from, to, size_bytes);
         if kept < 1.0 && qos.reliable {
             let text = "retransmissions of reliable messages that a link between hosts loses are not modelled";
             if !self.doubts.iter().any(|doubt| doubt == text) {
@@ -319,8 +317,9 @@ fn depth(qos: &Qos) -> usize {
 fn link(transfer: &Transfer, to: (usize, usize), (place, of): (usize, usize), hosts: (i64, i64, f64)) -> Link {
     let (delay_ns, occupies_ns, loss) = hosts;
     let transit = transfer.transit_to(place, of);
-    // What the middleware's threads compute before the message is there lies within the transit.
-    let before_ns = transfer.receive_cpu_ns.min(transit.quantile(0.25) / 2).max(0);
+    // What is measured is a process's CPU time. Half of it may lie before the message is there, and half of the transit
+    // at most is computation.
+    let before_ns = (transfer.receive_cpu_ns / 2).min(transit.quantile(0.25) / 2);
     Link {
         node: to.0,
         subscription: to.1,
@@ -328,8 +327,10 @@ fn link(transfer: &Transfer, to: (usize, usize), (place, of): (usize, usize), ho
         delay_ns,
         occupies_ns,
         loss,
-        receive_cpu_ns: (before_ns, (transfer.receive_cpu_ns - before_ns).max(0)),
+        receive_cpu_ns: before_ns,
         in_flight: VecDeque::new(),
+        travelled: 0,
+        received: 0,
         last_ns: 0,
         free_ns: 0,
     }

@@ -151,3 +151,44 @@ fn equal_real_time_threads_take_turns_only_as_round_robin() {
     assert_eq!(run(Scheduling::Fifo(5)), [300 * MS, 600 * MS]);
     assert_eq!(run(Scheduling::RoundRobin(5)), [500 * MS, 600 * MS]);
 }
+
+#[test]
+fn a_fair_thread_that_wakes_beside_others_that_compute_and_a_real_time_one_is_not_forgotten() {
+    let mut system = Periodic::new(2);
+    for _ in 0..4 {
+        system = system.task(None, &[], 1_000_000 * MS, 900_000 * MS, 0);
+    }
+    system = system.task(Some(Scheduling::Fifo(10)), &[], 50 * MS, MS, 10 * MS);
+    system = system.task(None, &[], 50 * MS, MS / 10, 11 * MS);
+    let responses = system.responses(10_000 * MS);
+    assert!(responses[5].len() > 190, "{}", responses[5].len());
+    let worst = *responses[5].iter().max().expect("some");
+    assert!(worst < 40 * MS, "{worst}");
+}
+
+#[test]
+fn a_thread_that_wakes_a_more_urgent_one_goes_on_or_sleeps_after_it() {
+    for goes_on in [true, false] {
+        let mut kernel = Kernel::new(Settings::linux(1));
+        let (low, high) = (kernel.add(None, vec![]), kernel.add(Some(Scheduling::Fifo(5)), vec![]));
+        kernel.wake(low, MS, 0, 0);
+        let due = kernel.take_dues().last().expect("one");
+        assert_eq!(kernel.look(due, MS), Some(low));
+        kernel.wake(high, 2 * MS, 0, MS);
+        if goes_on {
+            kernel.go_on(low, MS, MS);
+        } else {
+            kernel.sleep(low, MS);
+        }
+        let mut done = vec![];
+        while let Some(due) = kernel.take_dues().last() {
+            if let Some(thread) = kernel.look(due, due.at_ns) {
+                done.push((thread, due.at_ns));
+                kernel.sleep(thread, due.at_ns);
+            }
+        }
+        let expected: &[_] = if goes_on { &[(high, 3 * MS), (low, 4 * MS)] } else { &[(high, 3 * MS)] };
+        assert_eq!(done, expected);
+        assert!(kernel.is_asleep(low) && kernel.is_asleep(high));
+    }
+}

@@ -1,0 +1,123 @@
+//! Simulated systems whose figures follow from a formula.
+
+use std::sync::atomic::AtomicBool;
+use tacho_events::run::RunDirectory;
+use tacho_simulate::kernel::Settings;
+use tacho_simulate::{Costs, Simulator};
+use tacho_tables::summary::{ChainFigures, Summary};
+use tacho_workload::Workload;
+
+fn workload(text: &str) -> Workload {
+    tacho_workload::parse(text, "test.yaml").expect("a workload").0
+}
+
+/// Simulates a repeat without any costs on this many CPUs.
+fn simulated(workload: &Workload, cpus: usize, repeat: u32) -> (tempfile::TempDir, Summary) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = RunDirectory::new(folder.path());
+    let simulator = Simulator {
+        costs: &Costs::default(),
+        settings: Settings::linux(cpus),
+        scheduler: true,
+        command: vec![],
+        interrupted: &AtomicBool::new(false),
+    };
+    simulator.repeat(workload, repeat, &run, &mut |_| {}).expect("a simulation");
+    let summary = tacho_figures::analyse_and_store(&run, Some(workload), &mut |_| {}).expect("figures");
+    (folder, summary)
+}
+
+fn chain<'a>(summary: &'a Summary, name: &str) -> &'a ChainFigures {
+    summary.chains.iter().find(|chain| chain.name == name).expect("the chain")
+}
+
+const CHAIN: &str = "
+middleware: inproc
+nodes:
+  source: {publishes: {/a: {rate: 10 Hz}}, work: 1 ms}
+  filter: {subscribes: [/a], publishes: [/b], work: 5 ms}
+  act:    {subscribes: [/b], work: 2 ms}
+chains: {chain: [source, filter, act]}
+run: {duration: 5 s, seed: 3}
+";
+
+#[test]
+fn a_chain_on_arrival_takes_the_sum_of_its_work() {
+    let (_folder, summary) = simulated(&workload(CHAIN), 2, 0);
+    let chain = chain(&summary, "chain");
+    let times = chain.end_to_end_ms.as_ref().expect("times");
+    assert_eq!(times.count, 50);
+    assert!((times.min - 8.0).abs() < 1e-6 && (times.max - 8.0).abs() < 1e-6, "{times:?}");
+    assert_eq!(chain.lost, 0);
+}
+
+#[test]
+fn on_one_cpu_nodes_that_get_one_message_wait_for_each_other() {
+    let text = CHAIN.replace("act:", "also: {subscribes: [/a], work: 3 ms}\n  act:").replace("5 s", "20 s");
+    let (_folder, summary) = simulated(&workload(&text), 1, 0);
+    let times = chain(&summary, "chain").end_to_end_ms.as_ref().expect("times");
+    // The CPU computes 1 + 5 + 3 + 2 ms; the chain has all of them or lacks a part of `also`.
+    assert!(times.min >= 8.0 - 1e-6 && times.max <= 11.0 + 1e-6 && times.max > 8.5, "{times:?}");
+}
+
+#[test]
+fn a_queue_that_is_too_short_loses_what_its_node_has_no_time_for() {
+    let text = "
+middleware: inproc
+nodes:
+  source: {publishes: {/a: {rate: 100 Hz}}}
+  slow:   {subscribes: {/a: {depth: 1}}, publishes: [/b], work: 25 ms}
+  act:    {subscribes: [/b]}
+chains: {chain: [source, slow, act]}
+run: {duration: 10 s}
+";
+    let (_folder, summary) = simulated(&workload(text), 2, 0);
+    let topic = summary.topics.iter().find(|topic| topic.topic == "/a").expect("the topic");
+    // Its node takes one each 25 ms of 10 s, of 1000.
+    assert!((599..=601).contains(&topic.lost.expect("counted")), "{:?}", topic.lost);
+}
+
+#[test]
+fn study_e_s_chain_has_the_expected_alignment() {
+    let text = std::fs::read_to_string("../../workloads/autoware-localisation.yaml").expect("the workload");
+    let (sweep, _) = tacho_workload::sweep(&text, "autoware-localisation.yaml", &Default::default()).expect("read");
+    let mut workload = sweep.points[0].workload.clone();
+    workload.run.repeats = 13;
+    let means: Vec<f64> = (0..13)
+        .map(|repeat| {
+            let (_folder, summary) = simulated(&workload, 8, repeat);
+            summary
+                .chains
+                .iter()
+                .find(|chain| chain.critical)
+                .and_then(|c| c.end_to_end_ms.clone())
+                .expect("times")
+                .mean
+        })
+        .collect();
+    let mean = means.iter().sum::<f64>() / means.len() as f64;
+    // 24.66 ms of work and eight waits of 50 ms on the average (workloads/autoware-localisation.yaml).
+    assert!((mean - 424.66).abs() < 15.0, "{mean} of {means:?}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
+    let bytes = |text: &str| {
+        let (folder, _) = simulated(&workload(text), 2, 0);
+        let mut files: Vec<_> = std::fs::read_dir(folder.path().join("events")).expect("events").collect();
+        files.sort_by_key(|file| file.as_ref().expect("a file").file_name());
+        let read = files.iter().map(|file| std::fs::read(file.as_ref().expect("a file").path()).expect("bytes"));
+        read.collect::<Vec<_>>()
+    };
+    let jittery = CHAIN.replace("work: 5 ms", "work: {uniform: [3 ms, 9 ms]}");
+    assert_eq!(bytes(&jittery), bytes(&jittery));
+    assert_ne!(bytes(&jittery), bytes(&jittery.replace("seed: 3", "seed: 4")));
+}
+
+#[test]
+fn whoever_has_the_cpu_is_named() {
+    let text = CHAIN.replace("seed: 3", "cpus: {all: [0]}, background: {cpu: 2}");
+    let (_folder, summary) = simulated(&workload(&text), 1, 0);
+    let verdict = summary.verdict.expect("a verdict");
+    assert!(verdict.culprits.iter().any(|culprit| culprit.text.contains("background")), "{}", verdict.text);
+}
