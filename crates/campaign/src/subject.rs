@@ -58,6 +58,8 @@ impl Runner for Simulator<'_> {
 pub struct Running<'a> {
     /// Makes them.
     pub runner: &'a dyn Runner,
+    /// The verb that asks for them, for `run.json`.
+    pub verb: &'static str,
     /// Set by ^C.
     pub interrupted: &'a AtomicBool,
     /// The command line, for `run.json`.

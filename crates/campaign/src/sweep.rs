@@ -43,6 +43,7 @@ pub fn same_sweep(run: &RunDirectory, text: &str, sweep: &Sweep) -> Result<(), E
 pub struct SweepRun<'a> {
     sweep: &'a Sweep,
     run: RunDirectory,
+    verb: &'static str,
     campaign: Campaign<'a>,
 }
 
@@ -65,7 +66,7 @@ impl<'a> SweepRun<'a> {
             chain: None,
             discard_events: by.discard_events,
         };
-        SweepRun { sweep, run, campaign }
+        SweepRun { sweep, run, verb: by.verb, campaign }
     }
 
     /// The campaign of its runs.
@@ -100,7 +101,7 @@ impl<'a> SweepRun<'a> {
         let mut info = match self.run.info() {
             Ok(info) => info,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => RunInfo {
-                verb: "bench".into(),
+                verb: self.verb.into(),
                 command: self.campaign.command.clone(),
                 tacho_version: env!("CARGO_PKG_VERSION").into(),
                 started_at: tacho_events::wall::rfc3339(std::time::SystemTime::now()),

@@ -31,7 +31,7 @@ pub fn run(options: Options) -> Outcome {
         ));
     }
     let (command, discard_events) = (bench.command.clone(), options.discard_events);
-    let by = Running { runner: &bench, interrupted, command, discard_events };
+    let by = Running { runner: &bench, verb: "bench", interrupted, command, discard_events };
     running::run(&sweep, &name, &by, &options.out, options.resume, options.json)
 }
 

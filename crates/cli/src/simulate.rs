@@ -4,6 +4,7 @@ use crate::exit::{Failure, Outcome};
 use crate::options::Simulate as Options;
 use crate::{check, explain, interrupt, running, runs};
 use anyhow::Context;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tacho_campaign::Running;
 use tacho_events::run::RunDirectory;
 use tacho_printing::Lines;
@@ -47,18 +48,21 @@ pub fn run(options: Options) -> Outcome {
         scheduler: !options.no_scheduler,
         command: runs::command(),
         interrupted,
+        spent: Default::default(),
     };
     let (command, discard_events) = (runs::command(), options.discard_events);
-    let by = Running { runner: &simulator, interrupted, command, discard_events };
+    let by = Running { runner: &simulator, verb: "simulate", interrupted, command, discard_events };
     let name = format!("{}-simulated", runs::stem(&options.workload));
     let [point] = sweep.points.as_slice() else {
-        return running::run(&sweep, &name, &by, &options.out, false, options.json);
+        running::run(&sweep, &name, &by, &options.out, false, options.json)?;
+        say_spent(&simulator);
+        return Ok(());
     };
     let run = runs::create(options.out.out.clone(), &name)?;
     let as_is = match &measured {
         Some(_) if !options.set.is_empty() => {
             let sweep = check::read_sweep(&file, &Overrides { set: vec![], ..overrides })?;
-            let directory = RunDirectory::new(run.path().join(AS_IS));
+            let directory = runs::create(Some(run.path().join(AS_IS)), AS_IS)?;
             running::made(&directory, &by, &sweep.points[0].workload, &name)?.0
         }
         _ => None,
@@ -66,13 +70,21 @@ pub fn run(options: Options) -> Outcome {
     let (Some(summary), _) = running::made(&run, &by, &point.workload, &name)? else { return Ok(()) };
     let before = measured.as_ref().map(store::read_summary).transpose().context("figures of the run")?;
     let chains = of_chains(&summary, as_is.as_ref(), before.as_ref());
-    let prediction = Prediction { set: options.set.clone(), chains, costs: costs.clone() };
+    let doubts = run.info().context("run.json")?.missing;
+    let prediction = Prediction { set: options.set.clone(), chains, doubts, costs: costs.clone() };
     let text = serde_json::to_string_pretty(&prediction).context(PREDICTION)?;
     let path = run.path().join(PREDICTION);
     std::fs::write(&path, text + "\n").with_context(|| path.display().to_string())?;
     show(&run, &summary, &prediction, options.json)?;
+    say_spent(&simulator);
     eprintln!("tacho: run: {}", run.path().display());
     Ok(())
+}
+
+fn say_spent(simulator: &Simulator<'_>) {
+    let of = |count: &AtomicU64| count.load(Ordering::Relaxed) as f64;
+    let (events, wall_s) = (of(&simulator.spent.events), of(&simulator.spent.wall_ns) / 1e9);
+    eprintln!("tacho: simulated {events:.0} events in {wall_s:.3} s");
 }
 
 /// The costs of the runs that are named, or of the run that is simulated.

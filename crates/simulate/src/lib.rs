@@ -19,7 +19,8 @@ pub use costs::Costs;
 
 use anyhow::{bail, Context, Result};
 use kernel::Settings;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
 use tacho_events::run::{Machine, ProcessExit, RunDirectory, RunInfo};
 use tacho_runner::bench::write_workload;
 use tacho_runner::window::Window;
@@ -41,6 +42,17 @@ pub struct Simulator<'a> {
     pub command: Vec<String>,
     /// Set by ^C.
     pub interrupted: &'a AtomicBool,
+    /// What it has done so far.
+    pub spent: Spent,
+}
+
+/// What simulations took, without the analysis of their events.
+#[derive(Debug, Default)]
+pub struct Spent {
+    /// Events written.
+    pub events: AtomicU64,
+    /// Wall time, ns.
+    pub wall_ns: AtomicU64,
 }
 
 impl Simulator<'_> {
@@ -53,6 +65,7 @@ impl Simulator<'_> {
         progress: &mut dyn FnMut(f64),
     ) -> Result<RunInfo> {
         self.check(workload)?;
+        let begun = Instant::now();
         write_workload(workload, run)?;
         std::fs::create_dir_all(run.events()).with_context(|| run.events().display().to_string())?;
         let window = Window::together(workload, BEGIN_NS);
@@ -96,7 +109,9 @@ impl Simulator<'_> {
             cut_short: !done,
             ..RunInfo::default()
         };
-        simulation.trace.finish().map_err(failed)?;
+        let events = simulation.trace.finish().map_err(failed)?;
+        self.spent.events.fetch_add(events, Ordering::Relaxed);
+        self.spent.wall_ns.fetch_add(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
         run.write_info(&info)?;
         Ok(info)
     }

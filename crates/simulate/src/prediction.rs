@@ -12,6 +12,9 @@ pub struct Prediction {
     pub set: Vec<String>,
     /// One a chain.
     pub chains: Vec<PredictedChain>,
+    /// What is asked for beyond what was measured, and what is not modelled.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub doubts: Vec<String>,
     /// The costs.
     pub costs: Costs,
 }

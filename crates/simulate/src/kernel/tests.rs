@@ -172,7 +172,8 @@ fn a_thread_that_wakes_a_more_urgent_one_goes_on_or_sleeps_after_it() {
         let mut kernel = Kernel::new(Settings::linux(1));
         let (low, high) = (kernel.add(None, vec![]), kernel.add(Some(Scheduling::Fifo(5)), vec![]));
         kernel.wake(low, MS, 0, 0);
-        let due = kernel.take_dues().last().expect("one");
+        let last = |kernel: &mut Kernel| kernel.take_dues().next_back();
+        let due = last(&mut kernel).expect("one");
         assert_eq!(kernel.look(due, MS), Some(low));
         kernel.wake(high, 2 * MS, 0, MS);
         if goes_on {
@@ -181,7 +182,7 @@ fn a_thread_that_wakes_a_more_urgent_one_goes_on_or_sleeps_after_it() {
             kernel.sleep(low, MS);
         }
         let mut done = vec![];
-        while let Some(due) = kernel.take_dues().last() {
+        while let Some(due) = last(&mut kernel) {
             if let Some(thread) = kernel.look(due, due.at_ns) {
                 done.push((thread, due.at_ns));
                 kernel.sleep(thread, due.at_ns);

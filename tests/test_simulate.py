@@ -1,0 +1,110 @@
+"""`tacho simulate`: runs of workloads again in virtual time, beside what was measured."""
+
+import json
+import signal
+
+import pytest
+from waiting import finished, wait_for
+
+SPINNING = """
+middleware: inproc
+nodes:
+  source: {spin: 10 Hz, work: 1 ms, publishes: {/a: {size: 64 B, rate: 10 Hz}}}
+  filter: {spin: 15 Hz, work: 2 ms, subscribes: {/a: {depth: 1}}, publishes: {/b: {size: 64 B}}}
+  act:    {spin: 20 Hz, work: 1 ms, subscribes: {/b: {depth: 1}}}
+chains: {chain: [source, filter, act]}
+run: {duration: 3 s, seed: 5}
+"""
+
+
+@pytest.fixture
+def measured(tacho):
+    (tacho.directory / "spinning.yaml").write_text(SPINNING)
+    tacho("bench", "spinning.yaml", "-o", "measured")
+    return tacho.directory / "measured"
+
+
+def prediction(tacho, run):
+    return json.loads((tacho.directory / run / "prediction.json").read_text())
+
+
+def named(prediction, name="chain"):
+    return next(chain for chain in prediction["chains"] if chain["name"] == name)
+
+
+def events(run):
+    return {file.name: file.read_bytes() for file in (run / "events").iterdir()}
+
+
+@pytest.mark.timing
+def test_a_run_again_in_virtual_time_takes_as_long(tacho, measured):
+    done = tacho("simulate", measured, "-o", "simulated")
+    assert "Predicted beside measured" in done.stdout
+    chain = named(prediction(tacho, "simulated"))
+    # One seed draws the same phases and work: what is left are the waits of a busy machine.
+    assert chain["simulated"]["median_ms"] == pytest.approx(chain["measured"]["median_ms"], rel=0.15)
+    assert chain["error_percent"]["mean"] == pytest.approx(
+        100 * (chain["simulated"]["mean_ms"] / chain["measured"]["mean_ms"] - 1), abs=1e-6
+    )
+    assert json.loads((tacho.directory / "simulated/run.json").read_text())["verb"] == "simulate"
+    tacho("explain", "simulated", "--chain", "chain")
+    tacho("report", "simulated", "-o", "report.html")
+
+
+def test_what_if_stands_beside_what_is(tacho, measured):
+    changes = ["filter.on=arrival", "act.on=arrival"]
+    words = [word for change in changes for word in ("--set", change)]
+    done = tacho("simulate", measured, *words, "-o", "what-if")
+    assert "simulated as it is" in done.stdout
+    predicted = prediction(tacho, "what-if")
+    chain = named(predicted)
+    assert predicted["set"] == changes
+    # The computation is left; both nodes waited for their next wake before.
+    assert chain["simulated"]["mean_ms"] < 0.5 * chain["as_is"]["mean_ms"]
+    assert chain["simulated"]["mean_ms"] >= 4
+    assert (tacho.directory / "what-if/as-is/summary.json").is_file()
+
+
+def test_a_seed_gives_the_same_events_again_and_the_prediction_holds_its_costs(tacho, measured):
+    tacho("simulate", measured, "-o", "one")
+    tacho("simulate", measured, "--costs", "one/prediction.json", "-o", "two")
+    tacho("simulate", measured, "--seed", "6", "-o", "three")
+    one, two, three = (events(tacho.directory / run) for run in ("one", "two", "three"))
+    assert one == two
+    assert one != three
+
+
+def test_a_sweep_of_a_workload_without_costs(tacho, workloads):
+    done = tacho("simulate", workloads / "inproc.yaml", "--set", "filter.work=[1 ms, 3 ms]", "-o", "sweep")
+    assert "--costs RUN" in done.stderr
+    summary = json.loads((tacho.directory / "sweep/summary.json").read_text())
+    latencies = {point["parameters"]["work"]: point["latency_us"]["mean"] for point in summary["points"]}
+    assert latencies.keys() == {"1 ms", "3 ms"}
+
+
+@pytest.mark.parametrize(
+    ("words", "exit_code", "said"),
+    [
+        (["--set", "filter.spn=2 Hz"], 2, "spn"),
+        (["--set", "/nowhere.depth=1"], 2, "/nowhere"),
+        (["--set", "filter"], 2, "--set filter"),
+        (["--cpus", "1", "--set", "run.cpus.filter=[3]"], 3, "CPU 3"),
+        (["--costs", "nothing"], 2, "nothing"),
+    ],
+)
+def test_what_cannot_be_simulated_is_an_error_that_names_it(tacho, words, exit_code, said):
+    (tacho.directory / "spinning.yaml").write_text(SPINNING)
+    done = tacho("simulate", "spinning.yaml", *words, "-o", "wrong", expect=exit_code)
+    assert said in done.stderr
+
+
+def test_a_simulation_that_is_interrupted_leaves_a_run(tacho):
+    (tacho.directory / "long.yaml").write_text(SPINNING.replace("3 s", "9000 min").replace("20 Hz", "1000 Hz"))
+    process = tacho.start("simulate", "long.yaml", "--no-scheduler", "-o", "long")
+    wait_for(lambda: list((tacho.directory / "long/events").glob("*")), "events of the simulation")
+    process.send_signal(signal.SIGINT)
+    _, err = finished(process)
+    assert process.returncode == 128 + signal.SIGINT, err
+    info = json.loads((tacho.directory / "long/run.json").read_text())
+    assert info["cut_short"]
+    assert (tacho.directory / "long/summary.json").is_file()
