@@ -37,6 +37,7 @@ pub fn run(options: Options) -> Outcome {
         repeats: options.repeats,
         seed: options.seed,
         set: options.set.clone(),
+        ..Overrides::default()
     };
     let sweep = check::read_sweep(&file, &overrides)?;
     let costs = costs(&options, measured.as_ref(), &sweep)?;

@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tacho_events::run::{Machine, ProcessExit, RunDirectory, RunInfo};
 use tacho_runner::bench::write_workload;
 use tacho_runner::window::Window;
+use tacho_workload::model::Work;
 use tacho_workload::Workload;
 use trace::Trace;
 
@@ -105,6 +106,9 @@ impl Simulator<'_> {
     fn check(&self, workload: &Workload) -> Result<()> {
         if let Some(node) = workload.nodes.iter().find(|node| node.is_on_board()) {
             bail!("node {} runs on a board, which is not modelled; expected nodes of this machine", node.name);
+        }
+        if let Some(node) = workload.nodes.iter().find(|node| matches!(node.work, Work::Task { .. })) {
+            bail!("node {} has a task, which is not yet modelled; expected a time as its work", node.name);
         }
         let of_cpus = workload.run.cpus.iter().flat_map(|(node, cpus)| cpus.iter().map(move |cpu| (node, *cpu)));
         if let Some((node, cpu)) = of_cpus.into_iter().find(|(_, cpu)| *cpu as usize >= self.settings.cpus) {
