@@ -346,8 +346,8 @@ impl Form {
             }
             Form::Executor => "arrival, or timer and its rate, such as timer 10 Hz".into(),
             Form::Work => {
-                "a time such as 2.4 ms, {uniform: [1 ms, 2 ms]}, {normal: {mean: 2 ms, std: 0.2 ms}}, or a task such as \
-                 {task: odometry}"
+                "a time such as 2.4 ms, {uniform: [1 ms, 2 ms]}, {normal: {mean: 2 ms, std: 0.2 ms}}, or a task \
+                 such as {task: odometry}"
                     .into()
             }
             Form::TaskParameter => "a number with its unit, such as 5 m/s".into(),

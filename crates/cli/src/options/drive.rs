@@ -13,8 +13,8 @@ Examples:
   tacho drive workloads/drive.yaml --speed 36km/h --instances 1400 -o runs/drive
   tacho drive workloads/drive.yaml --short --set world.work.obstacles=1
 
-Exit codes: 0 the lane was kept and nothing was touched, 1 not so, 2 bad usage or a bad file, 3 a fault of the machine, a
-middleware or a node.")]
+Exit codes: 0 the lane was kept and nothing was touched, 1 not so, 2 bad usage or a bad file, 3 a fault of the machine,
+a middleware or a node.")]
 pub struct Drive {
     /// Workload file with a node of the task `vehicle`
     pub workload: PathBuf,
