@@ -26,8 +26,12 @@ def test_the_car_keeps_its_lane_through_the_first_corner(tacho, workloads):
     assert 9.5 < figures["car", "speed_max_m_per_s"] < 10.5
     assert 0 < figures["car", "lateral_error_max_m"] < 0.95
     assert figures["planner", "plans"] >= 150 and figures["lidar", "points_mean"] > 50_000
-    (chain,) = [c for c in json.loads((tacho.directory / "run/summary.json").read_text())["chains"] if c["critical"]]
-    assert chain["path"][0] == "/odometry" and chain["path"][-1] == "/car"
+    assert figures["detection", "clouds"] >= 150 and figures["detection", "objects"] == 0
+    chains = {
+        chain["name"]: chain for chain in json.loads((tacho.directory / "run/summary.json").read_text())["chains"]
+    }
+    assert chains["control"]["path"][0] == "/odometry" and chains["control"]["path"][-1] == "/car"
+    assert chains["control"]["instances"] >= 150
 
 
 def test_a_stack_that_is_too_slow_leaves_the_lane(tacho, workloads):
@@ -44,6 +48,7 @@ def test_the_car_stops_before_an_obstacle(tacho, workloads):
     world = ["--set", "world.work.obstacles=1", "--set", "world.work.obstacle_at=40 m"]
     done = tacho("drive", workloads / "drive.yaml", *world, "--duration", "16s", "-o", "run")
     figures = quality(tacho.directory / "run")
+    assert figures["detection", "objects"] > 50, "it is seen from afar, in the points of the LiDAR"
     assert figures["car", "collided"] == 0 and figures["car", "stop_margin_m"] == pytest.approx(3, abs=1)
     assert f"It stood {figures['car', 'stop_margin_m']:.2f} m before an obstacle." in done.stdout
 
