@@ -122,7 +122,21 @@ def test_it_does_not_stop_for_what_it_can_pass_or_has_passed():
         planner = Task("trajectory", speed=5)
         found = trajectory_of(planner(1, straight_path(5), objects((x, y, 0.5, 0)))[0])
         assert (found[:, 6] == 5).all()
-        assert planner.figures() == {"plans": 1, "plans_with_stop": 0}
+        assert planner.figures() == {"plans": 1, "plans_with_stop": 0, "plans_blind": 0}
+
+
+def test_it_stops_if_nobody_says_what_stands_on_the_lane():
+    planner = Task("trajectory", speed=6, braking=3, objects_timeout=0.5)
+    stamped = lambda published, at_s: published[:8] + round(at_s * 1e9).to_bytes(8, "little") + published[16:]  # noqa: E731
+    blind = trajectory_of(planner(1, stamped(straight_path(6), 1))[0])
+    assert blind[-1, 6] == 0 and blind[-1, 1] == pytest.approx(6, abs=0.02), "6 m/s and 3 m/s^2"
+    seeing = trajectory_of(planner(1, stamped(straight_path(6), 1), stamped(objects(), 0.6))[0])
+    assert (seeing[:, 6] == 6).all()
+    blind = trajectory_of(planner(2, stamped(straight_path(6), 1.2))[0])
+    assert blind[-1, 6] == 0
+    stands = trajectory_of(planner(2, stamped(straight_path(0), 3))[0])
+    assert len(stands) == 1 and stands[0, 6] == 0 and stands[0, 7] < 0
+    assert planner.figures() == {"plans": 4, "plans_with_stop": 3, "plans_blind": 3}
 
 
 def test_what_is_no_path_is_refused():

@@ -26,8 +26,9 @@ constexpr tacho_task_parameter PARAMETERS[] = {
     {"stop_distance", "m", 0, 50, 3, "between the front of the body and an object, when it stands"},
     {"side_distance", "m", 0, 5, 0.3, "between the side of the body and an object that it passes"},
     {"step", "m", 0.1, 10, 1, "between the points of the trajectory"},
+    {"objects_timeout", "s", 0.01, 3600, 0.5, "it stops if the objects are older than the path by more than this"},
 };
-enum { SPEED, LATERAL, ACCELERATION, BRAKING, EMERGENCY, STOP_DISTANCE, SIDE_DISTANCE, STEP };
+enum { SPEED, LATERAL, ACCELERATION, BRAKING, EMERGENCY, STOP_DISTANCE, SIDE_DISTANCE, STEP, OBJECTS_TIMEOUT };
 
 constexpr tacho_task_slot INPUTS[] = {tasks::input("path"), tasks::optional_input("objects")};
 constexpr tacho_task_slot OUTPUTS[] = {tasks::output("trajectory", sizeof(tasks::Trajectory))};
@@ -47,7 +48,8 @@ class Trajectory : public tasks::Task {
                 std::max(config.value(EMERGENCY), config.value(BRAKING))},
         stop_distance_(config.value(STOP_DISTANCE)),
         side_distance_(config.value(SIDE_DISTANCE)),
-        step_(config.value(STEP)) {}
+        step_(config.value(STEP)),
+        objects_timeout_(config.value(OBJECTS_TIMEOUT)) {}
 
   void run(const tacho_task_call &call) override {
     const auto path = tasks::received<tasks::Path>(call, 0, path_topic_);
@@ -59,9 +61,11 @@ class Trajectory : public tasks::Task {
     const auto objects =
         objects_topic_.empty() ? std::nullopt : tasks::received<tasks::Objects>(call, 1, objects_topic_);
     Course course = course_of(*path);
-    const std::optional<double> stop = objects ? stop_for(*objects, course) : std::nullopt;
-    if (stop) course = with_point(std::move(course), *stop);
     const double speed = std::max(path->speed, 0.0);
+    const std::optional<double> stop = is_blind(*path, objects) ? std::optional(speed * speed / (2 * limits_.braking))
+                                       : objects                ? stop_for(*objects, course)
+                                                                : std::nullopt;
+    if (stop) course = with_point(std::move(course), *stop);
     const std::vector<double> speeds = speed_profile(course.distances, course.curvatures, speed, stop, limits_);
     ++plans_;
     stops_ += stop.has_value();
@@ -73,6 +77,7 @@ class Trajectory : public tasks::Task {
   void figures(const tasks::Figures &figure) override {
     figure("plans", "", static_cast<double>(plans_));
     figure("plans_with_stop", "", static_cast<double>(stops_));
+    figure("plans_blind", "", static_cast<double>(blind_));
   }
 
  private:
@@ -101,6 +106,15 @@ class Trajectory : public tasks::Task {
       next += step_;
     }
     return course;
+  }
+
+  // Whether nobody says what stands on the lane: then it may not drive on.
+  bool is_blind(const tasks::Path &path, const std::optional<tasks::Objects> &objects) {
+    if (objects_topic_.empty()) return false;
+    const bool is_fresh =
+        objects && tasks::seconds(path.prefix.stamp_ns - objects->prefix.stamp_ns) <= objects_timeout_;
+    blind_ += !is_fresh;
+    return !is_fresh;
   }
 
   // The nearest distance at which the vehicle must stand for an object; 0 or less if it is as near already.
@@ -173,8 +187,8 @@ class Trajectory : public tasks::Task {
 
   std::string path_topic_, objects_topic_;
   Limits limits_;
-  double stop_distance_, side_distance_, step_;
-  uint64_t plans_ = 0, stops_ = 0;
+  double stop_distance_, side_distance_, step_, objects_timeout_;
+  uint64_t plans_ = 0, stops_ = 0, blind_ = 0;
 };
 
 }  // namespace
