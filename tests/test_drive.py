@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from places import ROOT
 from waiting import finished, wait_for_window
 
 # Nodes that spin at 5 Hz and steer to a near point: their commands come so late that the car leaves its lane at once.
@@ -32,6 +33,17 @@ def test_the_car_keeps_its_lane_through_the_first_corner(tacho, workloads):
     }
     assert chains["control"]["path"][0] == "/odometry" and chains["control"]["path"][-1] == "/car"
     assert chains["control"]["instances"] >= 150
+
+
+@pytest.mark.parametrize("middleware", ["inproc", "cyclonedds", "zenoh", "{socket: tcp}"])
+def test_the_same_file_drives_on_every_middleware(tacho, workloads, middleware):
+    if not (ROOT / f"build/lib/libtacho_{middleware.strip('{').split(':')[0]}.so").exists():
+        pytest.skip(f"{middleware} is not built here")
+    arguments = ["--duration", "6s", "--set", f"middleware={middleware}"]
+    tacho("drive", workloads / "drive.yaml", *arguments, "-o", "run")
+    figures = quality(tacho.directory / "run")
+    assert figures["car", "lane_kept"] == 1 and figures["car", "driven_m"] > 10
+    assert figures["detection", "clouds"] > 40 and figures["lidar", "points_mean"] > 50_000
 
 
 def test_a_stack_that_is_too_slow_leaves_the_lane(tacho, workloads):
