@@ -1,10 +1,13 @@
-//! The C interface of the middleware seam (`native/include/tacho/middleware.h`) in Rust.
+//! The C interfaces of the middleware seam (`native/include/tacho/middleware.h`) and of the task seam (`task.h`) in
+//! Rust.
 //!
-//! Both sides of the seam use it: `tacho-middleware`, which calls plugins, and `tacho-seam`, on which plugins in Rust
-//! stand. The header is the specification and says what each field means; a test compares this crate with it.
+//! Both sides of the middleware seam use it: `tacho-middleware`, which calls plugins, and `tacho-seam`, on which
+//! plugins in Rust stand. The headers are the specification and say what each field means; a test compares this crate
+//! with them.
 
 mod facts;
 mod header;
+pub mod task;
 
 pub use facts::Facts;
 pub use header::{Header, HEADER_SIZE};

@@ -1,8 +1,12 @@
-//! The crate against the header: a C compiler says what is in `middleware.h`. No number of it stands here.
+//! The crate against the headers: a C compiler says what is in `middleware.h` and `task.h`. No number of them stands
+//! here.
 
 use std::collections::BTreeMap;
 use std::mem::{offset_of, size_of};
 use std::process::Command;
+use tacho_abi::task::{
+    TaskCall, TaskConfig, TaskEndpoint, TaskInput, TaskKind, TaskOutput, TaskParameter, TaskSlot, Tasks, TASK_ABI,
+};
 use tacho_abi::{EndpointConfig, Header, Message, Qos, SessionConfig, Table, ABI, ERROR_SIZE};
 
 const INCLUDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../native/include");
@@ -33,9 +37,22 @@ fn ours() -> Ours {
             abi, name, transports, types, version, open, close, node, advertise, subscribe, publisher_matched,
             subscription_matched, borrow, publish, take, give_back, descriptor
         }
+        "tacho_task_parameter" as TaskParameter { name, unit, least, greatest, initial, meaning }
+        "tacho_task_slot" as TaskSlot { name, size, optional, reserved }
+        "tacho_task_endpoint" as TaskEndpoint { topic, message_type = "type", size }
+        "tacho_task_config" as TaskConfig { node, seed, values, inputs, input_count, outputs, output_count }
+        "tacho_task_input" as TaskInput { header, data, size, is_new, reserved }
+        "tacho_task_output" as TaskOutput { data, size, publish, reserved }
+        "tacho_task_call" as TaskCall { now_ns, inputs, outputs }
+        "tacho_task_kind" as TaskKind {
+            name, meaning, parameters, parameter_count, inputs, input_count, outputs, output_count, create, run,
+            figures, destroy
+        }
+        "tacho_tasks" as Tasks { abi, name, kinds, kind_count }
     }
     let constants = [
         ("TACHO_MIDDLEWARE_ABI", u64::from(ABI)),
+        ("TACHO_TASK_ABI", u64::from(TASK_ABI)),
         ("TACHO_ERROR_SIZE", ERROR_SIZE as u64),
         ("TACHO_BEST_EFFORT", false.into()),
         ("TACHO_RELIABLE", true.into()),
@@ -54,7 +71,7 @@ fn of_the_header(expressions: impl Iterator<Item = String>) -> Ours {
     let (source, program) = (folder.join("header.c"), folder.join("header"));
     let prints: String =
         expressions.map(|e| format!("  printf(\"%s = %llu\\n\", \"{e}\", (unsigned long long)({e}));\n")).collect();
-    let text = format!("#include <stdio.h>\n#include <tacho/middleware.h>\nint main(void) {{\n{prints}}}\n");
+    let text = format!("#include <stdio.h>\n#include <tacho/task.h>\nint main(void) {{\n{prints}}}\n");
     std::fs::write(&source, text).unwrap();
     let compiled = Command::new("cc").args(["-I", INCLUDE, "-o"]).args([&program, &source]).output();
     let compiled = compiled.expect("a C compiler");
@@ -65,15 +82,16 @@ fn of_the_header(expressions: impl Iterator<Item = String>) -> Ours {
 }
 
 #[test]
-fn structs_and_constants_are_those_of_the_header() {
+fn structs_and_constants_are_those_of_the_headers() {
     let ours = ours();
     assert_eq!(ours, of_the_header(ours.keys().cloned()));
 }
 
-/// A field that only the header has is found in the structs' text: padding could hide it from their sizes.
+/// A field that only a header has is found in the structs' text: padding could hide it from their sizes.
 #[test]
-fn no_struct_or_field_of_the_header_is_left_out() {
-    let header = std::fs::read_to_string(format!("{INCLUDE}/tacho/middleware.h")).unwrap();
+fn no_struct_or_field_of_the_headers_is_left_out() {
+    let read = |name| std::fs::read_to_string(format!("{INCLUDE}/tacho/{name}.h")).unwrap();
+    let header = read("middleware") + &read("task");
     let ours = ours();
     let mut found = 0;
     for body in header.split("\nstruct tacho_").skip(1) {

@@ -3,9 +3,12 @@
 use crate::exit::{Failure, Outcome};
 use crate::options::Check;
 use crate::runs::{print, read_text};
+use anyhow::Context;
 use std::path::Path;
 use std::time::Duration;
 use tacho_printing::{lines_to_stderr, Lines};
+use tacho_runner::install::Installation;
+use tacho_workload::tasks::TaskKind;
 use tacho_workload::units::format_duration;
 use tacho_workload::{Overrides, Sweep, Warning, Workload};
 
@@ -88,7 +91,8 @@ fn listed(point: &tacho_workload::SweepPoint) -> String {
 /// Reads a workload file that is no sweep. Warnings go to stderr; a mistake is a usage error that shows each place.
 pub fn read(path: &Path) -> Result<Workload, Failure> {
     let text = read_text(path)?;
-    let (workload, warnings) = tacho_workload::parse(&text, &path.display().to_string())?;
+    let overrides = Overrides { tasks: tasks(&text)?, ..Overrides::default() };
+    let (workload, warnings) = tacho_workload::parse_with(&text, &path.display().to_string(), &overrides)?;
     say(&warnings);
     Ok(workload)
 }
@@ -100,9 +104,17 @@ pub fn read_sweep(path: &Path, overrides: &Overrides) -> Result<Sweep, Failure> 
 
 /// Reads the text of a workload that may be a sweep; messages call it `name`.
 pub fn sweep_of(text: &str, name: &str, overrides: &Overrides) -> Result<Sweep, Failure> {
-    let (sweep, warnings) = tacho_workload::sweep(text, name, overrides)?;
+    let overrides = Overrides { tasks: tasks(text)?, ..overrides.clone() };
+    let (sweep, warnings) = tacho_workload::sweep(text, name, &overrides)?;
     say(&warnings);
     Ok(sweep)
+}
+
+/// The kinds of tasks that are installed; unknown if nothing is installed, or if the text names no task, so that no
+/// library is loaded in vain.
+fn tasks(text: &str) -> Result<Option<Vec<TaskKind>>, Failure> {
+    let installation = text.contains("task").then(Installation::find).and_then(Result::ok);
+    Ok(installation.map(|found| found.tasks()).transpose().context("libraries of tasks")?)
 }
 
 fn say(warnings: &[Warning]) {

@@ -10,6 +10,7 @@ mod bench;
 mod check;
 mod completions;
 mod doctor;
+mod drive;
 mod exit;
 mod explain;
 mod generate;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
     let outcome = match verb {
         Verb::Bench(options) => interrupt::whole(bench::run(options)),
         Verb::Simulate(options) => interrupt::whole(simulate::run(options)),
+        Verb::Drive(options) => interrupt::whole(drive::run(options)),
         Verb::Record(options) => record::run(options),
         Verb::Import(options) => interrupt::whole(import::run(options)),
         Verb::Explain(options) => explain::run(options),

@@ -1,5 +1,6 @@
 //! The command line. Its words are those of the documentation: a run, a workload, a chain.
 
+mod drive;
 mod record;
 
 use crate::window::Counted;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tacho_figures::limits::Limit;
 
+pub use drive::Drive;
 pub use record::{CpuTime, Record, Top};
 
 /// Find where the time goes between sensor and actuator, and get it back
@@ -31,6 +33,7 @@ pub struct Options {
 pub enum Verb {
     Bench(Bench),
     Simulate(Simulate),
+    Drive(Drive),
     Record(Record),
     Import(Import),
     Explain(Explain),

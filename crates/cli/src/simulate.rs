@@ -28,7 +28,8 @@ pub fn run(options: Options) -> Outcome {
     let file = measured.as_ref().map_or(options.workload.clone(), RunDirectory::workload);
     if measured.is_some() && !file.is_file() {
         return Err(Failure::Usage(format!(
-            "{}: has no workload.yaml, so it is no run of a workload; expected a run of tacho bench, or a workload file",
+            "{}: has no workload.yaml, so it is no run of a workload; expected a run of tacho bench, or a workload \
+             file",
             options.workload.display()
         )));
     }
@@ -38,6 +39,7 @@ pub fn run(options: Options) -> Outcome {
         repeats: options.repeats,
         seed: options.seed,
         set: options.set.clone(),
+        ..Overrides::default()
     };
     let sweep = check::read_sweep(&file, &overrides)?;
     let costs = costs(&options, measured.as_ref(), &sweep)?;

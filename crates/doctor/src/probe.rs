@@ -134,6 +134,7 @@ fn plan(installation: &Installation, middleware: &str, domain: u32) -> Plan {
             scheduling: None,
             inputs: vec![],
             outputs: vec![],
+            task_library: None,
         }],
         board: None,
     }

@@ -86,12 +86,37 @@ pub struct RunInfo {
     /// Events of ROS in an imported trace whose name or layout is not known, by name: no figure has them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub unknown_events: BTreeMap<String, u64>,
+    /// What the tasks of nodes report of their quality.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub quality: Vec<TaskQuality>,
     /// What is missing from this run, and why. Empty for a whole one.
     #[serde(default)]
     pub missing: Vec<String>,
     /// True if the user or a failure ended it early.
     #[serde(default)]
     pub cut_short: bool,
+}
+
+/// What the task of a node reports of its quality: whether it did its work well, not only in time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
+pub struct TaskQuality {
+    /// The node.
+    pub node: String,
+    /// Its task.
+    pub task: String,
+    /// The figures, in the order of the task.
+    pub figures: Vec<Quality>,
+}
+
+/// A figure of quality.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
+pub struct Quality {
+    /// Name, with its unit: `lateral_error_max_m`.
+    pub name: String,
+    /// Value.
+    pub value: f64,
 }
 
 /// A recording of which the last seconds were kept, or a save of it.

@@ -8,6 +8,7 @@ mod explained;
 pub(crate) mod layers;
 pub(crate) mod lifecycle;
 pub(crate) mod point;
+pub(crate) mod quality;
 mod repeat;
 pub(crate) mod services;
 mod statistics;

@@ -1,6 +1,7 @@
 //! Tables into figures and findings: `summary.json` of a run, of its repeats, of a sweep, and of the last seconds of a
 //! run that goes on. `docs/figures.md` defines every figure, `docs/lints.md` every finding.
 
+pub mod drive;
 mod figures;
 pub mod limits;
 pub mod lints;

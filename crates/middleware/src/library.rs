@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use tacho_abi as abi;
 
 const PREFIX: &str = "libtacho_";
-/// The recorder and its parts (`recorder_ros1`) are in the same folder and are no middleware.
-const RECORDER: &str = "recorder";
+/// The recorder with its parts (`recorder_ros1`) and libraries of tasks are in the same folder and are no middleware.
+const OTHERS: [&str; 2] = ["recorder", "tasks_"];
 
 /// A loaded middleware.
 ///
@@ -63,7 +63,7 @@ fn names(folder: &Path, suffix: &str) -> Result<Vec<String>, Error> {
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let file = entry.map_err(failed)?.file_name();
         let name = file.to_str().and_then(|f| f.strip_prefix(PREFIX)).and_then(|f| f.strip_suffix(suffix));
-        names.extend(name.filter(|name| !name.starts_with(RECORDER)).map(String::from));
+        names.extend(name.filter(|name| !OTHERS.iter().any(|other| name.starts_with(other))).map(String::from));
     }
     names.sort();
     Ok(names)

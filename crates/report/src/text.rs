@@ -14,6 +14,7 @@ mod layers;
 mod lifecycle;
 mod point;
 mod provenance;
+mod quality;
 mod services;
 mod steps;
 mod sweep;
@@ -130,6 +131,7 @@ impl Terminal {
         }
         self.findings(&mut out, summary.findings.as_deref());
         summary.points.iter().for_each(|point| self.point(&mut out, point));
+        self.quality(&mut out, &summary.quality);
         self.bag_topics(&mut out, &summary.bag_topics);
         let mut rest = String::new();
         self.tables(&mut rest, summary, summary.chains.iter().filter(|chain| !shown(chain)));

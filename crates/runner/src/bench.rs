@@ -114,7 +114,8 @@ impl Bench<'_> {
         let network = Network::of(workload)?;
         let (libraries, image) = (self.installation.libraries(), self.installation.board_image());
         let facts = |middleware: &str| self.installation.facts(middleware);
-        let parts = Parts { libraries: &libraries, image: &image, facts: &facts };
+        let tasks = self.installation.tasks_of(workload)?;
+        let parts = Parts { libraries: &libraries, image: &image, tasks: &tasks, facts: &facts };
         let Plans { processes, phases } = plan(workload, &network, repeat, domain.id, parts, clock)?;
         let started = Instant::now();
         let mut info = RunInfo {
@@ -155,6 +156,7 @@ impl Bench<'_> {
         info.versions.extend(versions(&recorded));
         info.missing.extend(recorded.iter().flat_map(RecordedProcess::missing));
         info.missing.extend((!self.recorded).then(|| "not recorded, as asked for: there are no events".to_owned()));
+        info.quality = result.iter().flat_map(|(nodes, _)| nodes).filter_map(NodeFigures::quality).collect();
         if let (Ok((nodes, _)), false) = (&result, self.recorded) {
             info.missing.extend(nodes.iter().flat_map(NodeFigures::refusals)); // these leave no event
         }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use tacho_middleware::Facts;
+use tacho_workload::model::{Work, Workload};
+use tacho_workload::tasks::TaskKind;
 
 /// Nodes in Python on rclpy, which are built beside the plugins.
 const RCLPY: &str = "rclpy";
@@ -70,6 +72,21 @@ impl Installation {
     /// The preloaded library.
     pub fn recorder(&self) -> PathBuf {
         self.libraries().join("libtacho_recorder.so")
+    }
+
+    /// The kinds of tasks of all installed libraries.
+    pub fn tasks(&self) -> Result<Vec<TaskKind>, tacho_tasks::Error> {
+        tacho_tasks::kinds(&self.libraries())
+    }
+
+    /// The same, without loading the libraries if no node of the workload has a task.
+    pub fn tasks_of(&self, workload: &Workload) -> Result<Vec<TaskKind>, tacho_tasks::Error> {
+        let has_task = workload.nodes.iter().any(|node| matches!(node.work, Work::Task { .. }));
+        if has_task {
+            self.tasks()
+        } else {
+            Ok(vec![])
+        }
     }
 
     /// The image for boards (`host: micro`). It may not exist: its users report that.

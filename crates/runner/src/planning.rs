@@ -7,12 +7,16 @@ use anyhow::{bail, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tacho_middleware::Facts;
-use tacho_workload::model::{Start, Workload};
+use tacho_workload::model::{Node, Start, Work, Workload};
+use tacho_workload::tasks::TaskKind;
 
 /// The transport within one process, of any middleware (`middleware.h`).
 const IN_PROCESS: &str = "in-process";
 /// The common process of nodes whose messages never leave it.
 const ONE_PROCESS: &str = "inproc";
+
+/// Their nodes run no tasks.
+const CLIENT_LIBRARIES: [&str; 2] = ["rclcpp", "rclpy"];
 
 /// The middleware of boards.
 const ON_BOARDS: &str = "micro";
@@ -24,6 +28,8 @@ pub struct Parts<'a> {
     pub libraries: &'a Path,
     /// The image that runs on a board.
     pub image: &'a Path,
+    /// The kinds of tasks that are installed.
+    pub tasks: &'a [TaskKind],
     /// Returns the facts of a middleware.
     pub facts: &'a dyn Fn(&str) -> Facts,
 }
@@ -58,7 +64,7 @@ pub fn plan(
     installation: Parts<'_>,
     clock: Option<PathBuf>,
 ) -> Result<Plans> {
-    let Parts { libraries, image, facts } = installation;
+    let Parts { libraries, image, tasks, facts } = installation;
     let at_once = workload.run.start == Start::AtOnce;
     let mut processes: Vec<ProcessPlan> = Vec::new();
     let mut phases = BTreeMap::new();
@@ -84,6 +90,7 @@ pub fn plan(
             scheduling: of_node(&workload.run.priority, &node.name),
             inputs,
             outputs,
+            task_library: task_library(node, tasks)?,
         };
         let board = network.board(node, image, at_once);
         let (middleware, transport) = if board.is_some() {
@@ -91,6 +98,9 @@ pub fn plan(
         } else {
             node.middleware.clone().unwrap_or((workload.middleware.clone(), workload.transport.clone()))
         };
+        if node_plan.task_library.is_some() && CLIENT_LIBRARIES.contains(&middleware.as_str()) {
+            bail!("node {}: found a task on {middleware}, expected a middleware plugin, such as ros2", node.name);
+        }
         let Facts { one_process, ends_alone, .. } = facts(&middleware);
         let name = if one_process || transport == IN_PROCESS { ONE_PROCESS } else { &node.process };
         let Some(process) = processes.iter_mut().find(|process| process.name == name) else {
@@ -114,6 +124,18 @@ pub fn plan(
     Ok(Plans { processes, phases })
 }
 
+/// Finds the library of a node's task; `None` if its work is a time.
+fn task_library(node: &Node, tasks: &[TaskKind]) -> Result<Option<PathBuf>> {
+    let Work::Task { name, .. } = &node.work else { return Ok(None) };
+    match tasks.iter().find(|kind| kind.name == *name) {
+        Some(kind) => Ok(Some(kind.library.clone())),
+        None => {
+            let known: Vec<&str> = tasks.iter().map(|kind| kind.name.as_str()).collect();
+            bail!("node {}: no task `{name}`, expected one of {}", node.name, known.join(", "))
+        }
+    }
+}
+
 fn of_node<T: Clone>(of_nodes: &[(String, T)], node: &str) -> Option<T> {
     of_nodes.iter().find(|(name, _)| name == node).map(|(_, value)| value.clone())
 }
@@ -134,7 +156,7 @@ fn subscribers(workload: &Workload, topic: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacho_workload::model::{Host, Node, Publication, RunOptions, Scheduling, Subscription};
+    use tacho_workload::model::{Host, Publication, RunOptions, Scheduling, Subscription};
 
     fn node(name: &str, process: &str) -> Node {
         Node { name: name.into(), process: process.into(), ..Node::default() }
@@ -149,6 +171,7 @@ mod tests {
             Parts {
                 libraries: Path::new("/lib"),
                 image: Path::new("/node.elf"),
+                tasks: &[],
                 facts: &|name| Facts { one_process: name == "inproc", ends_alone: name == "ros2", ..Facts::default() },
             },
             None,

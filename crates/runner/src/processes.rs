@@ -235,7 +235,9 @@ impl<'a> Processes<'a> {
             progress(Progress { what: "measuring", done: 0.1 + 0.85 * part.clamp(0.0, 1.0) });
             let next = steps.first().map_or(LOOKING, |(at, _)| Duration::from_nanos((at - now).max(0) as u64));
             match self.said.recv_timeout(next.min(LOOKING)) {
-                Ok((index, Said::Answer(Answer::Done { nodes, board }))) => {
+                Ok((index, Said::Answer(Answer::Done { nodes, board, failures }))) => {
+                    let process = &self.plans[index].name;
+                    self.failures.extend(failures.iter().map(|failure| format!("process {process}: {failure}")));
                     self.boards[index] = board;
                     if let Some(startup) = &mut self.startup[index] {
                         startup.first_message_ns = nodes.iter().filter_map(|node| node.first_message_ns).min();

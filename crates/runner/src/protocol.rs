@@ -13,7 +13,7 @@
 use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
-use tacho_events::run::Board;
+use tacho_events::run::{Board, Quality, TaskQuality};
 use tacho_workload::model::{Node, Scheduling};
 
 /// Everything that a process must know.
@@ -68,6 +68,9 @@ pub struct NodePlan {
     pub inputs: Vec<Input>,
     /// What is known of each publication, in order.
     pub outputs: Vec<Output>,
+    /// The library of its task; absent if its work is a time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub task_library: Option<PathBuf>,
 }
 
 /// What is known of a subscription's topic.
@@ -145,6 +148,9 @@ pub enum Answer {
         /// Figures of the board that it ran on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         board: Option<Board>,
+        /// Nodes that ended before, with the reason.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        failures: Vec<String>,
     },
     /// The process cannot do its task.
     Failed {
@@ -171,9 +177,27 @@ pub struct NodeFigures {
     pub outputs: Vec<OutputFigures>,
     /// Number of messages taken, for each subscription, in order.
     pub taken: Vec<u64>,
+    /// What its task reports of its quality; absent if its work is a time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub task: Option<TaskFigures>,
+}
+
+/// What the task of a node reports of its quality.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaskFigures {
+    /// Name of the task.
+    pub task: String,
+    /// Its figures.
+    pub quality: Vec<Quality>,
 }
 
 impl NodeFigures {
+    /// The quality of its task, for `run.json`.
+    pub fn quality(&self) -> Option<TaskQuality> {
+        let TaskFigures { task, quality } = self.task.clone()?;
+        Some(TaskQuality { node: self.node.clone(), task, figures: quality })
+    }
+
     /// Describes the sends that were refused.
     pub fn refusals(&self) -> Vec<String> {
         let of_output = |output: &OutputFigures| {

@@ -99,7 +99,7 @@ mod tests {
 
     fn plan(cpus: Vec<u32>, scheduling: Option<Scheduling>) -> NodePlan {
         let node = tacho_workload::model::Node { name: "ndt".into(), ..Default::default() };
-        NodePlan { node, phase: 0.0, seed: 0, cpus, scheduling, inputs: vec![], outputs: vec![] }
+        NodePlan { node, phase: 0.0, seed: 0, cpus, scheduling, inputs: vec![], outputs: vec![], task_library: None }
     }
 
     /// Nice value of the calling thread according to the kernel: field 19 of its stat, the 17th after the name.

@@ -93,7 +93,10 @@ impl Costs {
             let (least, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
             Some(format!("{topic}: messages of {size_bytes} B; measured were {least} to {most} B"))
         } else if nearest > BEYOND {
-            Some(format!("{topic}: {subscriptions} subscriptions; the most similar topic that was measured has {nearest:.0} times more or fewer"))
+            Some(format!(
+                "{topic}: {subscriptions} subscriptions; the most similar topic that was measured has {nearest:.0} \
+                 times more or fewer"
+            ))
         } else {
             None
         };

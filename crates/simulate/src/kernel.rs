@@ -1,9 +1,9 @@
 //! Linux's scheduler in virtual time: which thread has which CPU, and when.
 //!
 //! Modelled: the fair class as EEVDF (Linux 6.12 to 6.18: lag, virtual deadlines, a protected slice, preemption at
-//! wake-ups and ticks), SCHED_FIFO and SCHED_RR, nice values, affinity, the choice of a CPU at a wake-up, and the pulling
-//! of waiting threads by a CPU that becomes idle. Not modelled: caches, frequency, interrupts, groups (autogroup), the
-//! fair class's reserve beside real-time threads.
+//! wake-ups and ticks), SCHED_FIFO and SCHED_RR, nice values, affinity, the choice of a CPU at a wake-up, and the
+//! pulling of waiting threads by a CPU that becomes idle. Not modelled: caches, frequency, interrupts, groups
+//! (autogroup), the fair class's reserve beside real-time threads.
 
 mod fair;
 mod queue;

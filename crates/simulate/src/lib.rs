@@ -2,7 +2,8 @@
 //!
 //! [`simulate`] builds the nodes of a workload, lets them run on the CPUs of a modelled [`kernel`], and writes a run
 //! directory that analysis, figures and reports read like any other. What callbacks compute is drawn by the workload's
-//! seed, as on real middleware; what middleware and machine take is drawn from [`Costs`], which [`fit`] takes from runs.
+//! seed, as on real middleware; what middleware and machine take is drawn from [`Costs`], which [`fit`] takes from
+//! runs.
 
 pub mod costs;
 pub mod fit;
@@ -24,6 +25,7 @@ use std::time::Instant;
 use tacho_events::run::{Machine, ProcessExit, RunDirectory, RunInfo};
 use tacho_runner::bench::write_workload;
 use tacho_runner::window::Window;
+use tacho_workload::model::Work;
 use tacho_workload::Workload;
 use trace::Trace;
 
@@ -56,7 +58,8 @@ pub struct Spent {
 }
 
 impl Simulator<'_> {
-    /// Simulates one repeat of a workload into `run`, and returns its `run.json`. `progress` gets the part that is done.
+    /// Simulates one repeat of a workload into `run`, and returns its `run.json`. `progress` gets the part that is
+    /// done.
     pub fn repeat(
         &self,
         workload: &Workload,
@@ -120,6 +123,9 @@ impl Simulator<'_> {
     fn check(&self, workload: &Workload) -> Result<()> {
         if let Some(node) = workload.nodes.iter().find(|node| node.is_on_board()) {
             bail!("node {} runs on a board, which is not modelled; expected nodes of this machine", node.name);
+        }
+        if let Some(node) = workload.nodes.iter().find(|node| matches!(node.work, Work::Task { .. })) {
+            bail!("node {} has a task, which is not yet modelled; expected a time as its work", node.name);
         }
         let of_cpus = workload.run.cpus.iter().flat_map(|(node, cpus)| cpus.iter().map(move |cpu| (node, *cpu)));
         if let Some((node, cpu)) = of_cpus.into_iter().find(|(_, cpu)| *cpu as usize >= self.settings.cpus) {

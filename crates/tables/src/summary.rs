@@ -8,6 +8,7 @@ mod distribution;
 mod lifecycle;
 mod of_node;
 mod point;
+mod quality;
 mod verdict;
 mod window;
 
@@ -18,6 +19,7 @@ pub use chain::{ChainFigures, LateInstance, LatePart, LinkFigures, LostInputs};
 pub use distribution::{quantile, Distribution};
 pub use lifecycle::LifecycleFigures;
 pub use point::{BoardFigures, Drift, Fairness, Point, PointChain, PublisherFigures, SubscriptionFigures};
+pub use quality::QualityFigures;
 pub use verdict::{Culprit, Verdict};
 pub use window::WindowFigures;
 
@@ -54,6 +56,9 @@ pub struct Summary {
     /// One entry a managed node.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub lifecycle: Vec<LifecycleFigures>,
+    /// One entry a figure of quality that the task of a node reports.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub quality: Vec<QualityFigures>,
     /// One entry a chain.
     #[serde(default)]
     pub chains: Vec<ChainFigures>,

@@ -2,11 +2,13 @@
 
 mod boards;
 mod hosts;
+mod tasks;
 
 use crate::diagnostic::{did_you_mean, Report, Span};
 use crate::model::*;
 use crate::rates::rates;
 use crate::read::Reading;
+use crate::tasks::TaskKind;
 use crate::units::{format_duration, format_frequency};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,7 +17,8 @@ use std::time::Duration;
 type At = (usize, usize);
 
 /// Checks everything that needs more than one line of the file.
-pub(crate) fn check(reading: &Reading, report: &mut Report) {
+/// Checks tasks only if their kinds are known.
+pub(crate) fn check(reading: &Reading, tasks: Option<&[TaskKind]>, report: &mut Report) {
     let check = Check { reading, nodes: &reading.workload.nodes };
     check.topics(report);
     check.sources(report);
@@ -24,6 +27,7 @@ pub(crate) fn check(reading: &Reading, report: &mut Report) {
     check.boards(report);
     check.processes(report);
     check.run_options(report);
+    check.tasks(tasks, report);
     check.loops(report);
     check.work(report);
 }

@@ -56,6 +56,8 @@ pub(crate) enum Form {
     Range,
     /// [`NORMAL`].
     Normal,
+    /// Value of a task's parameter: a number with its unit.
+    TaskParameter,
     /// Map of parameter names to their values.
     Sweep,
     /// Some keys of [`TOP`].
@@ -68,6 +70,8 @@ pub(crate) enum Parts {
     None,
     /// A map of known keys.
     Keys(&'static Place),
+    /// A map of known keys, and of names that the user gives if it has this key.
+    KeysOrNames(&'static Place, &'static str, Form),
     /// A map whose keys are names that the user gives.
     Names(Form),
 }
@@ -91,7 +95,7 @@ impl Form {
             Form::Publications => Parts::Names(Form::Publication),
             Form::Publication => Parts::Keys(&PUBLICATION),
             Form::Run => Parts::Keys(&RUN),
-            Form::Work => Parts::Keys(&WORK),
+            Form::Work => Parts::KeysOrNames(&WORK, TASK, Form::TaskParameter),
             Form::Normal => Parts::Keys(&NORMAL),
             Form::Middleware => Parts::Names(Form::Word),
             _ => Parts::None,
@@ -301,13 +305,17 @@ pub(crate) const BACKGROUND: Place = Place {
     planned: &[],
 };
 
+/// Makes a map of `work` that of a task, whose other keys are its parameters.
+pub(crate) const TASK: &str = "task";
+
 pub(crate) const WORK: Place = Place {
     what: "work",
     keys: &[
         key("uniform", Form::Range, "Uniform between two times: [1 ms, 2 ms]."),
         key("normal", Form::Normal, "Normal, cut at zero and at mean + 4 std."),
+        key(TASK, Form::Word, "A task of a library; the other keys are its parameters: {task: odometry, noise: 2 cm}."),
     ],
-    planned: &["task"],
+    planned: &[],
 };
 
 pub(crate) const NORMAL: Place = Place {
@@ -338,8 +346,11 @@ impl Form {
             }
             Form::Executor => "arrival, or timer and its rate, such as timer 10 Hz".into(),
             Form::Work => {
-                "a time such as 2.4 ms, {uniform: [1 ms, 2 ms]} or {normal: {mean: 2 ms, std: 0.2 ms}}".into()
+                "a time such as 2.4 ms, {uniform: [1 ms, 2 ms]}, {normal: {mean: 2 ms, std: 0.2 ms}}, or a task \
+                 such as {task: odometry}"
+                    .into()
             }
+            Form::TaskParameter => "a number with its unit, such as 5 m/s".into(),
             Form::Nodes => "a map of nodes, such as {lidar: {publishes: {/points: {rate: 10 Hz}}}}".into(),
             Form::Node => "a map of a node's keys".into(),
             Form::Topology => "a map, such as {kind: one-to-many, nodes: 31, size: 64 KiB, rate: 10 Hz}".into(),

@@ -4,6 +4,7 @@ use crate::diagnostic::{Errors, Report};
 use crate::document::{self, Yaml};
 use crate::model::Workload;
 use crate::read;
+use crate::short::Overrides;
 use crate::sweep::{self, entry};
 
 /// Reads the workload in a run directory. It does not check again what [`crate::write`] wrote, so that a run stays
@@ -14,7 +15,7 @@ use crate::sweep::{self, entry};
 pub fn kept(text: &str, file: &str) -> Result<Workload, Errors> {
     match document::parse(text).ok().flatten().and_then(|root| as_written(&root, text, file)) {
         Some(workload) => Ok(workload),
-        None => sweep::single(text, file).map(|(workload, _)| workload),
+        None => sweep::single(text, file, &Overrides::default()).map(|(workload, _)| workload),
     }
 }
 

@@ -29,6 +29,7 @@ mod schema;
 mod set;
 mod short;
 mod sweep;
+pub mod tasks;
 mod topology;
 pub mod units;
 mod values;
@@ -48,5 +49,10 @@ pub use write::write;
 ///
 /// All mistakes are reported at once, each with its place, what was found and what was expected.
 pub fn parse(text: &str, file: &str) -> Result<(Workload, Vec<Warning>), Errors> {
-    sweep::single(text, file)
+    sweep::single(text, file, &Overrides::default())
+}
+
+/// Does the same as [`parse`] with overrides.
+pub fn parse_with(text: &str, file: &str, overrides: &Overrides) -> Result<(Workload, Vec<Warning>), Errors> {
+    sweep::single(text, file, overrides)
 }

@@ -175,6 +175,14 @@ pub enum Work {
         /// Standard deviation.
         std: Duration,
     },
+    /// A task of a library (`native/include/tacho/task.h`), which computes on the messages. Its time is not known
+    /// before it runs.
+    Task {
+        /// Its name, unique among all libraries.
+        name: String,
+        /// Its parameters as written, in the order of the file.
+        parameters: Vec<(String, String)>,
+    },
 }
 
 /// A named path through the graph.
@@ -293,20 +301,20 @@ impl Node {
 
 impl Work {
     /// Mean of one activation. For a normal distribution, it ignores the cuts, which move the mean by less than 1 % if
-    /// the standard deviation is at most half the mean.
+    /// the standard deviation is at most half the mean. Zero for a task.
     pub fn mean(&self) -> Duration {
         match *self {
-            Work::None => Duration::ZERO,
+            Work::None | Work::Task { .. } => Duration::ZERO,
             Work::Fixed(time) => time,
             Work::Uniform { min, max } => (min + max) / 2,
             Work::Normal { mean, .. } => mean,
         }
     }
 
-    /// Greatest time of one activation.
+    /// Greatest time of one activation. Zero for a task.
     pub fn longest(&self) -> Duration {
         match *self {
-            Work::None => Duration::ZERO,
+            Work::None | Work::Task { .. } => Duration::ZERO,
             Work::Fixed(time) => time,
             Work::Uniform { max, .. } => max,
             Work::Normal { mean, std } => mean + std * 4,

@@ -43,10 +43,10 @@ impl Draws {
         }
     }
 
-    /// Draws the CPU time of one activation, ns.
+    /// Draws the CPU time of one activation, ns. A task draws none: it computes until it is done.
     pub fn work_ns(&mut self, work: &Work) -> u64 {
         match *work {
-            Work::None => 0,
+            Work::None | Work::Task { .. } => 0,
             Work::Fixed(time) => time.as_nanos() as u64,
             Work::Uniform { min, max } => {
                 let (min, max) = (min.as_nanos() as f64, max.as_nanos() as f64);

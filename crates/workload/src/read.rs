@@ -10,7 +10,7 @@ use crate::run::RunPlaces;
 use crate::topology::{End, Topology};
 use crate::values::{Fields, Reader};
 
-pub(crate) use node::{default_size, NodePlaces};
+pub(crate) use node::{default_size, NodePlaces, TaskPlaces};
 
 /// A workload as far as it could be read, and the places of its parts.
 pub(crate) struct Reading {
@@ -154,6 +154,7 @@ impl Reader<'_, '_> {
             process: span,
             host: span,
             work: span,
+            task: TaskPlaces::default(),
             subscribes: vec![span; node.subscribes.len()],
             publishes: vec![span; node.publishes.len()],
             whole: true,

@@ -118,7 +118,14 @@ fn form(form: Form) -> Value {
             "pattern": "^((fifo|round_robin) +[0-9]+|nice +-?[0-9]+)$",
             "examples": ["fifo 80", "round_robin 10", "nice 5"]
         }),
-        Form::Work => json!({"anyOf": [duration(), {"$ref": "#/$defs/work", "minProperties": 1, "maxProperties": 1}]}),
+        Form::Work => {
+            let task = json!({"type": "object", "required": [grammar::TASK], "propertyNames": {"pattern": NAME_PATTERN},
+                "additionalProperties": swept(Form::TaskParameter)});
+            let drawn = json!({"$ref": "#/$defs/work", "minProperties": 1, "maxProperties": 1});
+            json!({"anyOf": [duration(), drawn, task]})
+        }
+        // The task determines what it is.
+        Form::TaskParameter => json!({"type": ["string", "number"], "minLength": 1, "examples": ["5 m/s"]}),
         Form::Range => json!({"type": "array", "items": or_parameter(duration()), "minItems": 2, "maxItems": 2}),
         Form::Normal => json!({"$ref": "#/$defs/normal", "required": ["mean", "std"]}),
         Form::Nodes => {

@@ -3,10 +3,11 @@
 use crate::diagnostic::Report;
 use crate::document::{Value, Yaml};
 use crate::set;
+use crate::tasks::TaskKind;
 use crate::units::format_duration;
 use std::time::Duration;
 
-/// Overrides from the command line.
+/// Overrides from the command line, and what this machine has.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Overrides {
     /// Whether to apply the file's `short:`, too.
@@ -19,6 +20,8 @@ pub struct Overrides {
     pub seed: Option<u64>,
     /// Single values, `PATH=VALUE`.
     pub set: Vec<String>,
+    /// The kinds of tasks that nodes may name. If absent, any task with any parameters is accepted.
+    pub tasks: Option<Vec<TaskKind>>,
 }
 
 /// Merges `patch` into `base`: maps key by key, everything else as a whole. Nothing removes a key (otherwise as RFC

@@ -80,8 +80,8 @@ pub fn sweep(text: &str, file: &str, overrides: &Overrides) -> Result<(Sweep, Ve
 }
 
 /// Returns the only workload of a file. If there are several, the error points at the first axis.
-pub(crate) fn single(text: &str, file: &str) -> Result<(Workload, Vec<Warning>), Errors> {
-    let (mut sweep, warnings) = sweep(text, file, &Overrides::default())?;
+pub(crate) fn single(text: &str, file: &str, overrides: &Overrides) -> Result<(Workload, Vec<Warning>), Errors> {
+    let (mut sweep, warnings) = sweep(text, file, overrides)?;
     if sweep.points.len() == 1 {
         return Ok((sweep.points.remove(0).workload, warnings));
     }
@@ -120,7 +120,7 @@ fn points(mut root: Yaml, text: &str, file: &str, overrides: &Overrides, report:
             choices.iter().map(|choice| (names[&choice.path].clone(), choice.text.clone())).collect();
         let mut of_point = Report::new(file, text);
         let reading = read::read(&root, &mut of_point);
-        check::check(&reading, &mut of_point);
+        check::check(&reading, overrides.tasks.as_deref(), &mut of_point);
         findings.add(of_point, &parameters);
         let name = format!("{index:0width$}{}", folder_name(&choices));
         points.push(SweepPoint { name, parameters, workload: reading.workload });

@@ -1,6 +1,6 @@
 //! Writes the model back as a file that people read.
 
-use crate::document::scalar;
+use crate::document::{flow, scalar, Value, Yaml};
 use crate::model::*;
 use crate::read::default_size;
 use crate::run;
@@ -82,6 +82,15 @@ fn end(host: &str, middleware: &Option<(String, String)>) -> Vec<String> {
     host.into_iter().chain(middleware).collect()
 }
 
+/// Writes a task's parameter, without quotes if it is a number with a unit.
+fn quantity(value: &str) -> String {
+    let is_plain = value.starts_with(|c: char| c.is_ascii_digit())
+        && value.chars().all(|c| c.is_ascii_alphanumeric() || "./^% ".contains(c))
+        && !value.ends_with(' ');
+    let value = Value::Scalar(value.into(), is_plain);
+    flow(&Yaml { span: Default::default(), value })
+}
+
 fn write_node(out: &mut String, node: &Node) {
     let mut lines = Vec::new();
     lines.extend(end(&node.host, &node.middleware));
@@ -102,6 +111,10 @@ fn write_node(out: &mut String, node: &Node) {
         Work::Normal { mean, std } => {
             let (mean, std) = (format_duration(*mean), format_duration(*std));
             lines.push(format!("work: {{normal: {{mean: {mean}, std: {std}}}}}"));
+        }
+        Work::Task { name, parameters } => {
+            let written = parameters.iter().map(|(name, value)| format!(", {}: {}", scalar(name), quantity(value)));
+            lines.push(format!("work: {{task: {}{}}}", scalar(name), written.collect::<String>()));
         }
     }
     if !node.subscribes.is_empty() {

@@ -112,6 +112,14 @@ export interface ProcessExit {
   startup?: StartUp;
 }
 
+/** A figure of quality. */
+export interface Quality {
+  /** Name, with its unit: `lateral_error_max_m`. */
+  name: string;
+  /** Value. */
+  value: number;
+}
+
 /** What a process used (proc(5)). */
 export interface Resources {
   /** CPU time of all its threads, those that ended as well, user and system, ns (its CPU-time clock, not ticks). */
@@ -197,6 +205,8 @@ export interface RunInfo {
   phases: Record<string, number>;
   /** How each process that tacho started ended. */
   processes: ProcessExit[];
+  /** What the tasks of nodes report of their quality. */
+  quality?: TaskQuality[];
   /**
    * CLOCK_REALTIME minus the clock of event times, ns, at the start; with several hosts that of the first. Absent if
    * unknown.
@@ -253,6 +263,16 @@ export interface StartUp {
   matched_ns?: number;
   /** When all its entities were made. */
   ready_ns: number;
+}
+
+/** What the task of a node reports of its quality: whether it did its work well, not only in time. */
+export interface TaskQuality {
+  /** The figures, in the order of the task. */
+  figures: Quality[];
+  /** The node. */
+  node: string;
+  /** Its task. */
+  task: string;
 }
 
 /** An imported trace. Those of one host and tracer count as one. */

@@ -634,6 +634,18 @@ export interface PublisherFigures {
   topic: string;
 }
 
+/** A figure of a node's task. */
+export interface QualityFigures {
+  /** Name, with its unit: `lateral_error_max_m`. */
+  name: string;
+  /** The node. */
+  node: string;
+  /** Its task. */
+  task: string;
+  /** Its value in each repeat that has it, in their order. */
+  values: number[];
+}
+
 /** Calls of one service. Distributions are over complete calls: request, handling and response make the round trip. */
 export interface ServiceFigures {
   /** Nodes that call it. */
@@ -703,6 +715,8 @@ export interface Summary {
   points: Point[];
   /** Who had the CPU while callbacks could have gone on, most time first. */
   preemptors?: PreemptorFigures[];
+  /** One entry a figure of quality that the task of a node reports. */
+  quality?: QualityFigures[];
   /** One entry a service that was called; those of actions whose goals are known stand there. */
   services?: ServiceFigures[];
   /** One entry a topic. */

@@ -127,7 +127,7 @@ pub fn keep(
             .chain((lost_events > 0).then(|| ("events_lost".into(), lost_events as u32)))
             .collect(),
     };
-    say(&Answer::Done { nodes: vec![figures(&node, &rows, &report)], board: Some(said) })?;
+    say(&Answer::Done { nodes: vec![figures(&node, &rows, &report)], board: Some(said), failures: vec![] })?;
     // Its endpoints stay until all others have ended.
     while !matches!(heard.recv(), Ok(Heard::Closed | Heard::Console(None)) | Err(_)) {}
     emulator.tell(b'q');

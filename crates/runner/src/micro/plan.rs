@@ -179,6 +179,7 @@ mod tests {
             scheduling: None,
             inputs: vec![Input { publishers: 2, size_bytes: 100, message_type: String::new() }],
             outputs: vec![Output { publisher_id: 7, subscribers: 1 }, Output { publisher_id: 8, subscribers: 3 }],
+            task_library: None,
         }
     }
 

@@ -1,12 +1,15 @@
 //! Runs callbacks: on arrival, at a spin rate, or on a timer.
 
+mod publishing;
+
 use crate::instant::{sleep_until, Grid, StopTime};
 use crate::node::clock_log::ClockLog;
+use crate::node::computation::{Lent, TaskOfNode};
 use crate::node::ending::Ending;
 use crate::node::entities::{self, NodePublisher, NodeSubscription, Timer};
+use crate::node::failure::Failure;
 use crate::node::signal::{Interrupt, Poll, Signal};
 use crate::node::trace::Trace;
-use crate::node::work::compute;
 use crate::protocol::{NodeFigures, NodePlan, OutputFigures};
 use std::sync::Arc;
 use tacho_middleware::{Error, Handle, Header, Received, Session, NO_LIMIT};
@@ -25,6 +28,7 @@ pub struct NodeExecutor {
     executor: Executor,
     phase: f64,
     work: Work,
+    task: Option<TaskOfNode>,
     draws: Draws,
     subscriptions: Vec<NodeSubscription>,
     publishers: Vec<NodePublisher>,
@@ -128,6 +132,7 @@ impl NodeExecutor {
             executor: plan.node.executor,
             phase: plan.phase,
             work: plan.node.work.clone(),
+            task: TaskOfNode::of(plan, !timers.is_empty())?,
             draws: Draws::new(plan.seed),
             subscriptions,
             publishers,
@@ -172,20 +177,20 @@ impl NodeExecutor {
     }
 
     /// Runs on the calling thread from `start_ns` to `stop_ns`. Takes inputs until `end_ns`, and [longer](Ending) while
-    /// messages still arrive, or until it is stopped.
-    pub fn run(&mut self, start_ns: i64, stop_ns: i64, end_ns: i64) -> Result<NodeFigures, Error> {
+    /// messages still arrive, or until it is stopped, or until it fails. Returns its figures whatever ended it.
+    pub fn run(&mut self, start_ns: i64, stop_ns: i64, end_ns: i64) -> (NodeFigures, Result<(), Failure>) {
         self.ending.set(stop_ns, if self.subscriptions.is_empty() { stop_ns } else { end_ns });
         sleep_until(start_ns.min(self.ending.ns()));
         let cpu_before = thread_cpu_ns();
-        match self.executor {
-            Executor::Spin { hz } => self.spin(Grid::new(start_ns, self.phase, hz))?,
-            Executor::Timer { hz } => self.on_arrival(vec![Grid::new(start_ns, self.phase, hz)])?,
+        let result = match self.executor {
+            Executor::Spin { hz } => self.spin(Grid::new(start_ns, self.phase, hz)),
+            Executor::Timer { hz } => self.on_arrival(vec![Grid::new(start_ns, self.phase, hz)]),
             Executor::Arrival => {
                 let rates = self.publishers.iter().filter_map(|p| p.rate_hz);
                 let grids = rates.map(|hz| Grid::new(start_ns, self.phase, hz)).collect();
-                self.on_arrival(grids)?
+                self.on_arrival(grids)
             }
-        }
+        };
         self.figures.cpu_ns = thread_cpu_ns() - cpu_before;
         self.figures.outputs = self
             .publishers
@@ -198,11 +203,12 @@ impl NodeExecutor {
             })
             .collect();
         self.figures.taken = self.subscriptions.iter().map(|s| s.taken).collect();
-        Ok(self.figures.clone())
+        self.figures.task = self.task.as_mut().map(TaskOfNode::figures);
+        (self.figures.clone(), result)
     }
 
     /// Takes messages that arrived while the node had no CPU before its end; returns whether they postpone the end.
-    fn hears_late(&mut self, now_ns: i64) -> Result<bool, Error> {
+    fn hears_late(&mut self, now_ns: i64) -> Result<bool, Failure> {
         if !self.ending.is_stopped(now_ns) {
             for index in 0..self.subscriptions.len() {
                 self.take_one(index)?;
@@ -213,7 +219,7 @@ impl NodeExecutor {
 
     /// Study E: wake, take at most one message of each queue, sleep. After a late wake, it continues with the next wake
     /// of the grid.
-    fn spin(&mut self, wakes: Grid) -> Result<(), Error> {
+    fn spin(&mut self, wakes: Grid) -> Result<(), Failure> {
         let triggered = self.subscriptions.iter().any(|s| !s.latest);
         // When each publisher is due: at its rate, or at every wake of a node that nothing triggers.
         let due: Vec<Option<Grid>> = self
@@ -269,7 +275,7 @@ impl NodeExecutor {
     }
 
     /// A wait set on one thread: timers that are due first, then subscriptions in their order, one callback at a time.
-    fn on_arrival(&mut self, grids: Vec<Grid>) -> Result<(), Error> {
+    fn on_arrival(&mut self, grids: Vec<Grid>) -> Result<(), Failure> {
         let mut served = vec![0u64; grids.len()];
         let mut poll = self.poll()?;
         let (mut due, mut publishers) = (Vec::with_capacity(grids.len()), Vec::new());
@@ -329,7 +335,7 @@ impl NodeExecutor {
 
     /// Waits inside the middleware for a message of the only subscription, whose callback runs there, as a plain
     /// program's would. As in [`wait_until`](NodeExecutor::wait_until), the end of the wait is the message's arrival.
-    fn wait_inside(&mut self) -> Result<(), Error> {
+    fn wait_inside(&mut self) -> Result<(), Failure> {
         let now = monotonic_ns();
         let is_limited = !self.is_interruptible || !self.ending.is_awaited(now);
         let limit_ns = if is_limited { (self.ending.ns() - now).clamp(1, LONGEST_SLEEP_NS) } else { NO_LIMIT };
@@ -345,11 +351,12 @@ impl NodeExecutor {
         let called = input.subscription.call_within(limit_ns, |message| {
             trace.rclcpp_executor_execute(handle);
             let (header, start_ns) = first_line(trace, clocked, handle, callback, message);
-            result = self.subscription_callback(0, callback, latest, header, start_ns);
+            let lent = Lent { input: 0, header, data: message.data() };
+            result = self.subscription_callback(callback, latest, lent, start_ns);
         });
         input.taken += u64::from(matches!(called, Ok(true)));
         self.subscriptions.push(input);
-        called.and(result)
+        called.map_err(Failure::from).and(result)
     }
 
     /// Waits for a message, a stop, or an instant. As with rclcpp, a wait in which no other thread sees a message
@@ -370,31 +377,36 @@ impl NodeExecutor {
         }
     }
 
-    fn skip(&mut self, publisher: usize, count: u64) {
-        let output = &mut self.publishers[publisher];
-        *output.skipped.get_or_insert(0) += count;
-        if count > 0 {
-            self.trace.node_skipped(output.handle, count);
-        }
-    }
-
     /// Takes a message if the middleware announced one, and runs its callback; returns whether there was one. The order
     /// of events is rclcpp's: execute, takes of the layers below, take, start.
-    fn take_one(&mut self, index: usize) -> Result<bool, Error> {
+    fn take_one(&mut self, index: usize) -> Result<bool, Failure> {
+        // The callback needs the node while the subscription lends the message.
+        let mut subscriptions = std::mem::take(&mut self.subscriptions);
+        let taken = self.take_from(&mut subscriptions[index], index);
+        self.subscriptions = subscriptions;
+        taken
+    }
+
+    fn take_from(&mut self, input: &mut NodeSubscription, index: usize) -> Result<bool, Failure> {
         let (trace, clocked) = (self.trace, self.is_clocked());
-        let input = &mut self.subscriptions[index];
         if !input.available.take() {
             return Ok(false);
         }
         trace.rclcpp_executor_execute(input.handle);
         let Some(message) = input.subscription.take()? else { return Ok(false) };
         let (header, start_ns) = first_line(trace, clocked, input.handle, input.callback, &message);
-        drop(message);
         // There may be more: the middleware need not announce them until the queue was empty.
         input.available.set();
         input.taken += 1;
         let (callback, latest) = (input.callback, input.latest);
-        self.subscription_callback(index, callback, latest, header, start_ns)?;
+        if self.task.is_some() {
+            let lent = Lent { input: index, header, data: message.data() };
+            self.subscription_callback(callback, latest, lent, start_ns)?;
+        } else {
+            // Nobody reads the data, so the middleware gets it back before the node computes.
+            drop(message);
+            self.subscription_callback(callback, latest, Lent { input: index, header, data: &[] }, start_ns)?;
+        }
         Ok(true)
     }
 
@@ -406,20 +418,22 @@ impl NodeExecutor {
     /// Does what the callback of a subscription does from its second line on.
     fn subscription_callback(
         &mut self,
-        index: usize,
         callback: u64,
         latest: bool,
-        header: Header,
+        lent: Lent<'_>,
         start_ns: i64,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Failure> {
+        let Lent { input, header, .. } = lent;
         self.ending.hear(header.stamp_ns);
         self.figures.first_message_ns.get_or_insert(start_ns);
         if !latest {
-            self.compute_and_publish(|p| p.rate_hz.is_none())?;
+            self.publish_answer(lent)?;
+        } else if let Some(task) = &mut self.task {
+            task.hear(lent);
         }
         if let Some(log) = &mut self.log {
             log.message(header.publisher, header.sequence, header.stamp_ns, start_ns);
-            log.callback(false, index as u32, start_ns, monotonic_ns());
+            log.callback(false, input as u32, start_ns, monotonic_ns());
         }
         self.figures.callbacks += 1;
         self.trace.callback_end(callback);
@@ -427,67 +441,16 @@ impl NodeExecutor {
     }
 
     /// Runs a timer's callback, which computes once and publishes on each of `publishers` that was due.
-    fn timer_callback(&mut self, number: usize, timer: Timer, publishers: &[(usize, i64)]) -> Result<(), Error> {
+    fn timer_callback(&mut self, number: usize, timer: Timer, publishers: &[(usize, i64)]) -> Result<(), Failure> {
         self.trace.rclcpp_executor_execute(timer.handle);
         self.trace.callback_start(timer.callback, false);
         let start_ns = if self.log.is_some() { monotonic_ns() } else { 0 };
-        compute(self.draws.work_ns(&self.work));
-        for (index, due_ns) in publishers {
-            let output = &self.publishers[*index];
-            self.trace.node_due(output.handle, output.sequence, *due_ns);
-            self.publish(*index)?;
-        }
+        self.publish_due(publishers)?;
         if let Some(log) = &mut self.log {
             log.callback(true, number as u32, start_ns, monotonic_ns());
         }
         self.figures.callbacks += 1;
         self.trace.callback_end(timer.callback);
-        Ok(())
-    }
-
-    fn compute_and_publish(&mut self, publishes: impl Fn(&NodePublisher) -> bool) -> Result<(), Error> {
-        compute(self.draws.work_ns(&self.work));
-        for index in 0..self.publishers.len() {
-            if publishes(&self.publishers[index]) {
-                self.publish(index)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn publish(&mut self, index: usize) -> Result<(), Error> {
-        let output = &mut self.publishers[index];
-        let sequence = output.sequence;
-        output.sequence += 1;
-        let buffer = match output.publisher.borrow() {
-            Ok(buffer) => buffer,
-            Err(error) => {
-                self.trace.node_publish(output.handle, output.id, sequence, output.size);
-                return self.refused(index, sequence, error);
-            }
-        };
-        if !buffer.kept {
-            self.draws.fill(buffer.data);
-        }
-        let message = buffer.message.0;
-        let header = Header { sequence, stamp_ns: monotonic_ns(), publisher: output.id, ..Default::default() };
-        self.trace.node_publish(output.handle, output.id, sequence, output.size);
-        self.trace.rclcpp_publish(output.handle, message);
-        if !self.traced {
-            self.trace.rcl_publish(output.handle, message);
-        }
-        match output.publisher.publish(&header) {
-            Ok(()) => Ok(()),
-            Err(error) => self.refused(index, sequence, error),
-        }
-    }
-
-    /// A refused send keeps its sequence number, so that no other message has the same.
-    #[cold]
-    fn refused(&mut self, index: usize, sequence: u64, error: Error) -> Result<(), Error> {
-        let output = &mut self.publishers[index];
-        let (code, reason) = output.refusals.add(error)?;
-        self.trace.node_refused(output.handle, sequence, code, &reason);
         Ok(())
     }
 }

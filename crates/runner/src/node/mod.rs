@@ -1,9 +1,11 @@
 //! The inside of a node process (`tacho-node`).
 
 pub mod clock_log;
+pub mod computation;
 pub mod ending;
 pub mod entities;
 pub mod executor;
+pub mod failure;
 pub mod process;
 pub mod refusals;
 pub mod signal;

@@ -31,7 +31,7 @@ pub fn run(main_ns: i64) -> bool {
             Err(error)
         })
     });
-    served.inspect_err(|error| eprintln!("tacho-node: {error:#}")).is_ok()
+    served.inspect_err(|error| eprintln!("tacho-node: {error:#}")).unwrap_or(false)
 }
 
 /// The connection to the runner, by stdout. What a library prints there goes to stderr instead, which is the log, so
@@ -58,13 +58,14 @@ impl Runner {
     }
 }
 
-fn serve(runner: &mut Runner, main_ns: i64) -> Result<()> {
+/// Returns whether all nodes came to their end.
+fn serve(runner: &mut Runner, main_ns: i64) -> Result<bool> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line).context("stdin")?;
     let plan: Plan = serde_json::from_str(&line).context("the plan on stdin")?;
     let commands = commands();
     if let Some(board) = &plan.board {
-        return micro::keep(&plan, board, commands, &mut |answer| runner.say(answer));
+        return micro::keep(&plan, board, commands, &mut |answer| runner.say(answer)).map(|()| true);
     }
 
     // Refuse now what would be refused later, when all others run.
@@ -86,7 +87,7 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<()> {
         default_transport: middleware.transports().into_iter().next(),
     })?;
 
-    let Some((start_ns, stop_ns, end_ns)) = wait_for_start(&mut nodes, &commands, runner)? else { return Ok(()) };
+    let Some((start_ns, stop_ns, end_ns)) = wait_for_start(&mut nodes, &commands, runner)? else { return Ok(true) };
     let start_ns = start_ns.max(ready_ns);
     let interrupts: Vec<_> = nodes.iter().map(NodeExecutor::interrupt).collect();
     let threads: Vec<_> = nodes
@@ -95,9 +96,9 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<()> {
         .map(|(mut node, plan)| {
             std::thread::Builder::new().name(plan.node.name.clone()).spawn(move || -> Result<_> {
                 scheduling::apply(&plan)?;
-                let figures =
-                    node.run(start_ns, stop_ns, end_ns).with_context(|| format!("node {}", plan.node.name))?;
-                Ok((node, figures))
+                let (figures, ended) = node.run(start_ns, stop_ns, end_ns);
+                let failure = ended.err().map(|error| format!("node {}: {error}", plan.node.name));
+                Ok((node, figures, failure))
             })
         })
         .collect::<io::Result<_>>()?;
@@ -126,17 +127,20 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<()> {
         }
     });
 
-    let (mut figures, mut ended) = (Vec::new(), Vec::new());
+    let (mut figures, mut ended, mut failures) = (Vec::new(), Vec::new(), Vec::new());
     for thread in threads {
-        let (node, of_node) = thread.join().map_err(|_| anyhow!("a node panicked; see its log"))??;
+        let (node, of_node, failure) = thread.join().map_err(|_| anyhow!("a node panicked; see its log"))??;
         if let (Some(log), Some(folder)) = (&node.log, &plan.clock) {
             log.write(folder, node.name()).with_context(|| format!("clock of node {}", node.name()))?;
         }
         figures.push(of_node);
+        failures.extend(failure);
         ended.push(node);
     }
-    runner.say(&Answer::Done { nodes: figures, board: None })?;
-    listening.join().map_err(|_| anyhow!("the thread that listens to the runner panicked"))
+    let is_whole = failures.is_empty();
+    runner.say(&Answer::Done { nodes: figures, board: None, failures })?;
+    listening.join().map_err(|_| anyhow!("the thread that listens to the runner panicked"))?;
+    Ok(is_whole)
 }
 
 /// Receives commands; the channel closes when stdin does.

@@ -1,7 +1,7 @@
 //! The fair class: EEVDF (Stoica, Abdel-Wahab 1995; Linux `kernel/sched/fair.c`, 6.12 to 6.18).
 //!
-//! Virtual time is CPU time over weight. A thread whose virtual time is at most the weighted average of all that compete
-//! is eligible; of those, the one with the earliest virtual deadline runs. It is protected for a slice.
+//! Virtual time is CPU time over weight. A thread whose virtual time is at most the weighted average of all that
+//! compete is eligible; of those, the one with the earliest virtual deadline runs. It is protected for a slice.
 
 use super::{Class, Cpu, Thread};
 

@@ -49,7 +49,7 @@ pub(crate) fn flow(yaml: &Yaml) -> String {
 
 /// Whether YAML reads this text as itself without quotes.
 fn needs_no_quotes(text: &str) -> bool {
-    let harmless = |c: char| c.is_alphanumeric() || "_./$+~ ".contains(c);
+    let harmless = |c: char| c.is_alphanumeric() || "_./$+~^ ".contains(c);
     let at_either_end = |c: char| c == ' ';
     // `-`, `%` and an inner colon have a meaning only at the start or the end.
     let inside = |c: char| harmless(c) || "-%".contains(c);

@@ -19,10 +19,18 @@ pub(crate) struct NodePlaces {
     pub process: Span,
     pub host: Span,
     pub work: Span,
+    pub task: TaskPlaces,
     pub subscribes: Vec<Span>,
     pub publishes: Vec<Span>,
     /// False if its executor, a rate or its work could not be read.
     pub whole: bool,
+}
+
+/// Places of a task: of its name, and of each parameter's name and value.
+#[derive(Default)]
+pub(crate) struct TaskPlaces {
+    pub name: Span,
+    pub parameters: Vec<(Span, Span)>,
 }
 
 impl Reader<'_, '_> {
@@ -54,6 +62,7 @@ impl Reader<'_, '_> {
             process: fields.get("process").map_or(key.span, |y| y.span),
             host: fields.get("host").map_or(key.span, |y| y.span),
             work: fields.get("work").map_or(key.span, |y| y.span),
+            task: TaskPlaces::default(),
             subscribes: Vec::new(),
             publishes: Vec::new(),
             whole: true,
@@ -73,7 +82,7 @@ impl Reader<'_, '_> {
             (None, None) => {}
         }
         if let Some(work) = fields.get("work") {
-            node.work = self.work(work).unwrap_or(Work::None);
+            node.work = self.work(work, &mut places.task).unwrap_or(Work::None);
         }
         if let Some(yaml) = fields.get("subscribes") {
             for (topic, value) in self.topics(yaml, Form::Subscriptions, "subscription") {
@@ -141,13 +150,14 @@ impl Reader<'_, '_> {
         None
     }
 
-    fn work(&mut self, yaml: &Yaml) -> Option<Work> {
+    fn work(&mut self, yaml: &Yaml, places: &mut TaskPlaces) -> Option<Work> {
         match &yaml.value {
             Value::Scalar(..) if !yaml.is_null() => {
                 let time = self.quantity(yaml, Form::Work, crate::units::parse_duration)?;
                 let expected = format!("a time of at most {}", crate::units::format_duration(MAX_WORK));
                 self.bounded(yaml, Work::Fixed(time), time <= MAX_WORK, expected)
             }
+            Value::Map(entries) if entries.iter().any(|(key, _)| key.is(grammar::TASK)) => self.task(yaml, places),
             Value::Map(_) => {
                 let fields = self.fields(yaml, &grammar::WORK)?;
                 match (fields.get("uniform"), fields.get("normal")) {
@@ -164,6 +174,20 @@ impl Reader<'_, '_> {
                 None
             }
         }
+    }
+
+    fn task(&mut self, yaml: &Yaml, places: &mut TaskPlaces) -> Option<Work> {
+        let (mut task, mut parameters) = (None, Vec::new());
+        for (key, name, value) in self.entries(yaml, Form::Work, "parameter")? {
+            if key == grammar::TASK {
+                places.name = value.span;
+                task = self.word(value);
+            } else if let (Some(key), Some(text)) = (self.name(name), self.text(value, Form::TaskParameter)) {
+                places.parameters.push((name.span, value.span));
+                parameters.push((key, text.to_owned()));
+            }
+        }
+        Some(Work::Task { name: task?, parameters })
     }
 
     fn uniform(&mut self, yaml: &Yaml) -> Option<Work> {

@@ -44,6 +44,11 @@ impl Axis {
                     Some(Key { form: Form::Sweep | Form::Short, .. }) | None => continue,
                     Some(key) => key.form,
                 },
+                Parts::KeysOrNames(place, with, others) => match place.keys.iter().find(|key| key.name == name) {
+                    Some(key) => key.form,
+                    None if entries.iter().any(|(key, _)| key.is(with)) => others,
+                    None => continue,
+                },
             };
             self.steps.push(step);
             self.path.push(name.clone());

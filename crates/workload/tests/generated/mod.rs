@@ -53,12 +53,22 @@ impl Draw {
 
     fn work(&mut self) -> Work {
         let (a, b) = (self.time(), self.time());
-        match self.below(4) {
+        match self.below(5) {
             0 => Work::None,
             1 => Work::Fixed(a),
             2 => Work::Uniform { min: a.min(b), max: a.max(b) },
-            _ => Work::Normal { mean: a, std: b },
+            3 => Work::Normal { mean: a, std: b },
+            _ => self.task(),
         }
+    }
+
+    fn task(&mut self) -> Work {
+        const NAMES: [&str; 3] = ["speed", "no", "y"];
+        const VALUES: [&str; 6] = ["5 m/s", "-2.5 m/s^2", "60000", "null", "a: \"b\", #c", "0.5 %"];
+        let count = self.below(4) as usize;
+        let parameter = |name: &&str| (name.to_string(), VALUES[self.below(6) as usize].to_string());
+        let parameters = NAMES[..count].iter().map(parameter).collect();
+        Work::Task { name: ["odometry", "off"][self.below(2) as usize].into(), parameters }
     }
 
     fn hosts(&mut self) -> Vec<Host> {

@@ -1,0 +1,50 @@
+//! Options of `tacho drive`.
+
+use super::{duration, Out, Scheduler};
+use clap::Args;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Drive a car around a track with a workload's stack, in real time, and report whether it kept its lane
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tacho drive workloads/drive.yaml --speed 5m/s
+  tacho drive workloads/drive.yaml --speed 36km/h --instances 1400 -o runs/drive
+  tacho drive workloads/drive.yaml --short --set world.work.obstacles=1
+
+Exit codes: 0 the lane was kept and nothing was touched, 1 not so, 2 bad usage or a bad file, 3 a fault of the machine,
+a middleware or a node.")]
+pub struct Drive {
+    /// Workload file with a node of the task `vehicle`
+    pub workload: PathBuf,
+    #[command(flatten)]
+    pub out: Out,
+    /// Run the short form of the workload file
+    #[arg(long)]
+    pub short: bool,
+    /// Speed that planning aims at, with its unit: 5m/s [default: as the workload says]
+    #[arg(long, value_name = "SPEED")]
+    pub speed: Option<String>,
+    /// Number of instances of the first chain, which determines the duration [default: as the workload says]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "duration")]
+    pub instances: Option<u32>,
+    /// Duration of each drive, with its unit: 30s [default: as the workload says]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+    /// Number of drives, each with other phases [default: as the workload says]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeats: Option<u32>,
+    /// Seed of phases and of distributions [default: as the workload says]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Change a value of the workload: world.work.obstacles=1, route.spin='10 Hz'. Repeat it for several
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Record the kernel's scheduler events: which thread had no CPU, and which thread had it
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "off")]
+    pub scheduler: Scheduler,
+    /// Print the figures as JSON (the run's summary.json)
+    #[arg(long)]
+    pub json: bool,
+}

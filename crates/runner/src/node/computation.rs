@@ -1,0 +1,167 @@
+//! Runs the task of a node on the messages of its inputs.
+
+use crate::node::entities::NodePublisher;
+use crate::node::failure::Failure;
+use crate::protocol::{NodePlan, TaskFigures};
+use anyhow::Context;
+use tacho_events::run::Quality;
+use tacho_middleware::{Error, Handle, Header};
+use tacho_recording::clock::monotonic_ns;
+use tacho_tasks::{Config, Endpoint, Figure, Input, Output, Task};
+use tacho_workload::model::Work;
+
+/// The message that a callback took, still lent by the middleware.
+#[derive(Clone, Copy)]
+pub struct Lent<'a> {
+    /// Index of its subscription.
+    pub input: usize,
+    /// Its header.
+    pub header: Header,
+    /// Its data.
+    pub data: &'a [u8],
+}
+
+/// What is to be sent of a publisher after an activation.
+pub enum Prepared {
+    /// Nothing: its task publishes no message in this activation.
+    Withheld,
+    /// The middleware lent no buffer.
+    Refused(Error),
+    /// The buffer holds what is to be sent; its handle in trace events.
+    Filled(Handle),
+}
+
+/// A task with the latest messages of its node.
+pub struct TaskOfNode {
+    task: Task,
+    latest: Vec<Latest>,
+    /// Whether another callback may need a message that one took. If not, it is never copied.
+    keeps: bool,
+    /// Stands in for a buffer that the middleware refuses.
+    scratch: Vec<u8>,
+}
+
+/// The latest message of an input, copied when the middleware takes it back.
+#[derive(Default, Clone)]
+struct Latest {
+    header: Header,
+    data: Vec<u8>,
+    is_new: bool,
+    has_come: bool,
+}
+
+impl Latest {
+    fn keep(&mut self, message: Lent<'_>, is_new: bool) {
+        self.header = message.header;
+        self.data.clear();
+        self.data.extend_from_slice(message.data);
+        (self.is_new, self.has_come) = (is_new, true);
+    }
+
+    fn as_input(&self) -> Input<'_> {
+        if self.has_come {
+            Input::message(self.header, &self.data, self.is_new)
+        } else {
+            Input::none()
+        }
+    }
+}
+
+/// Joins a figure's name and unit: `lateral_error_max_m`, `speed_m_per_s`.
+fn named(figure: Figure) -> Quality {
+    let unit = figure.unit.replace("/s^2", "_per_s2").replace("/s", "_per_s").replace('%', "percent");
+    let name = if unit.is_empty() { figure.name } else { format!("{}_{unit}", figure.name) };
+    Quality { name, value: figure.value }
+}
+
+impl TaskOfNode {
+    /// Makes the task of a node; `None` if its work is a time. `has_timers`: it also runs without a message.
+    pub fn of(plan: &NodePlan, has_timers: bool) -> anyhow::Result<Option<TaskOfNode>> {
+        let Work::Task { name, parameters } = &plan.node.work else { return Ok(None) };
+        let of_node = || format!("node {}", plan.node.name);
+        let library = plan.task_library.as_ref().with_context(|| format!("no library of task {name}"))?;
+        let inputs = plan.node.subscribes.iter().zip(&plan.inputs).map(|(subscription, input)| Endpoint {
+            topic: &subscription.topic,
+            message_type: &input.message_type,
+            size: input.size_bytes as usize,
+        });
+        let outputs = plan.node.publishes.iter().map(|publication| Endpoint {
+            topic: &publication.topic,
+            message_type: &publication.message_type,
+            size: publication.size_bytes as usize,
+        });
+        let (inputs, outputs): (Vec<_>, Vec<_>) = (inputs.collect(), outputs.collect());
+        let kind = tacho_tasks::load(library, name).with_context(of_node)?;
+        let config = Config { node: &plan.node.name, seed: plan.seed, parameters, inputs: &inputs, outputs: &outputs };
+        let task = Task::create(&kind, &config).with_context(of_node)?;
+        let latest = vec![Latest::default(); inputs.len()];
+        Ok(Some(TaskOfNode { task, latest, keeps: inputs.len() > 1 || has_timers, scratch: Vec::new() }))
+    }
+
+    /// Keeps a message that makes the node compute nothing.
+    pub fn hear(&mut self, message: Lent<'_>) {
+        self.latest[message.input].keep(message, true);
+    }
+
+    /// One activation. `due` names the publishers that the callback may publish on, in their order; returns what to
+    /// send of each.
+    pub fn run(
+        &mut self,
+        lent: Option<Lent<'_>>,
+        due: &[(usize, Option<i64>)],
+        publishers: &mut [NodePublisher],
+    ) -> Result<Vec<Prepared>, Failure> {
+        let inputs: Vec<Input> = self
+            .latest
+            .iter()
+            .enumerate()
+            .map(|(index, latest)| match lent {
+                Some(lent) if lent.input == index => Input::message(lent.header, lent.data, true),
+                _ => latest.as_input(),
+            })
+            .collect();
+        let mut prepared: Vec<(usize, Prepared)> = Vec::with_capacity(due.len());
+        let mut scratch: &mut [u8] = {
+            let most = publishers.iter().map(|p| p.size as usize).sum();
+            if self.scratch.len() < most {
+                self.scratch.resize(most, 0);
+            }
+            &mut self.scratch
+        };
+        let mut outputs = Vec::with_capacity(publishers.len());
+        for (index, publisher) in publishers.iter_mut().enumerate() {
+            if !due.iter().any(|(due, _)| *due == index) {
+                outputs.push(Output::none());
+                continue;
+            }
+            let size = publisher.size as usize;
+            match publisher.publisher.borrow() {
+                Ok(buffer) => {
+                    prepared.push((index, Prepared::Filled(buffer.message)));
+                    outputs.push(Output::buffer(buffer.data));
+                }
+                Err(error) => {
+                    let (room, rest) = std::mem::take(&mut scratch).split_at_mut(size);
+                    scratch = rest;
+                    prepared.push((index, Prepared::Refused(error)));
+                    outputs.push(Output::buffer(room));
+                }
+            }
+        }
+        self.task.run(monotonic_ns(), &inputs, &mut outputs)?;
+        let is_published: Vec<bool> = outputs.iter().map(Output::is_published).collect();
+        drop((inputs, outputs));
+        self.latest.iter_mut().for_each(|latest| latest.is_new = false);
+        if let Some(lent) = lent.filter(|_| self.keeps) {
+            self.latest[lent.input].keep(lent, false);
+        }
+        let sent = |(index, prepared)| if is_published[index] { prepared } else { Prepared::Withheld };
+        Ok(prepared.into_iter().map(sent).collect())
+    }
+
+    /// What the task reports of its quality.
+    pub fn figures(&mut self) -> TaskFigures {
+        let quality = self.task.figures().into_iter().map(named).collect();
+        TaskFigures { task: self.task.name().to_owned(), quality }
+    }
+}

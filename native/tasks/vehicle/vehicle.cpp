@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The vehicle as a task: it takes commands of its actuators, drives, and publishes its true state.
+#include "drive_record.hpp"
+#include "single_track.hpp"
+
+#include <tasks/messages.hpp>
+#include <tasks/task.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace vehicle {
+namespace {
+
+constexpr int64_t STEP_NS = 1'000'000;
+
+constexpr tacho_task_parameter PARAMETERS[] = {
+    {"initial_speed", "m/s", SPEED_MIN, SPEED_MAX, 0, "at the start"},
+    {"start", "m", 0, 1e5, 0, "where on the lane it starts, along the centre line"},
+    {"timeout", "s", 0.001, 3600, 0.25, "without commands for this long, it brakes until it stands"},
+    {"braking", "m/s^2", 0.1, ACCELERATION_MAX, 5, "of that braking"},
+};
+enum { INITIAL_SPEED, START, TIMEOUT, BRAKING };
+
+constexpr tacho_task_slot INPUTS[] = {tasks::input("actuators"), tasks::optional_input("world")};
+constexpr tacho_task_slot OUTPUTS[] = {tasks::output("vehicle state", sizeof(tasks::VehicleState))};
+enum { ACTUATORS, WORLD };
+
+class Vehicle : public tasks::Task {
+ public:
+  explicit Vehicle(const tasks::Config &config)
+      : actuators_topic_(config.topic_of_input(ACTUATORS)),
+        world_topic_(config.raw.input_count > WORLD ? config.topic_of_input(WORLD) : ""),
+        start_(config.value(START)),
+        timeout_ns_(std::llround(config.value(TIMEOUT) * 1e9)),
+        braking_(config.value(BRAKING)) {
+    state_[SPEED] = config.value(INITIAL_SPEED);
+  }
+
+  void run(const tacho_task_call &call) override {
+    if (!time_ns_) time_ns_ = last_command_ns_ = call.now_ns;
+    take_world(call);
+    drive_until(call.now_ns);
+    if (call.inputs[ACTUATORS].is_new) {
+      const auto actuators = tasks::received<tasks::Actuators>(call, ACTUATORS, actuators_topic_);
+      require_number(actuators->steering_rate, "steering rate");
+      require_number(actuators->acceleration, "acceleration");
+      input_ = {actuators->steering_rate, actuators->acceleration};
+      last_command_ns_ = call.now_ns;
+      if (actuators->prefix.stamp_ns) age(call.now_ns - actuators->prefix.stamp_ns);
+    }
+    publish(call);
+  }
+
+  void figures(const tasks::Figures &figure) override {
+    record_.report(figure);
+    figure("stops_without_command", "", static_cast<double>(stops_));
+    if (commands_ > 0) {
+      figure("command_age_mean", "ms", age_sum_ms_ / static_cast<double>(commands_));
+      figure("command_age_max", "ms", age_max_ms_);
+    }
+  }
+
+ private:
+  void require_number(double value, const char *what) const {
+    if (!std::isfinite(value)) {
+      throw std::runtime_error(actuators_topic_ + ": found " + std::to_string(value) + " as " + what +
+                               ", expected a finite number");
+    }
+  }
+
+  void take_world(const tacho_task_call &call) {
+    if (world_topic_.empty() || !call.inputs[WORLD].is_new) return;
+    world_ = tasks::received<tasks::World>(call, WORLD, world_topic_);
+    if (track_) return;
+    track_.emplace(*world_);
+    // The first message of the world says where the lane is. Until then the vehicle stands.
+    *time_ns_ = last_command_ns_ = call.now_ns;
+    const world::Place place = track_->at(start_);
+    state_[X] = place.x, state_[Y] = place.y, state_[YAW] = place.heading;
+  }
+
+  // Drives in whole steps of a fixed grid, so that the number of calls changes nothing.
+  void drive_until(int64_t now_ns) {
+    if (!world_topic_.empty() && !track_) {
+      *time_ns_ = last_command_ns_ = now_ns;
+      return;
+    }
+    for (; *time_ns_ + STEP_NS <= now_ns; *time_ns_ += STEP_NS) {
+      state_ = step(state_, wanted(), 1e-3);
+      if (is_braking_ && state_[SPEED] < 0) state_[SPEED] = 0;
+      if (track_) record_.look(state_, *world_, *track_);
+    }
+  }
+
+  // What the actuators do: what they were told last, or, if nobody commands any more, they brake.
+  Input wanted() {
+    const bool was_braking = is_braking_;
+    is_braking_ = *time_ns_ - last_command_ns_ >= timeout_ns_;
+    if (!is_braking_) return input_;
+    // Before the first command it stands, and stops nothing.
+    if (!was_braking && state_[SPEED] > 0) ++stops_;
+    return {0, state_[SPEED] > 0 ? -braking_ : 0};
+  }
+
+  void age(int64_t ns) {
+    const double ms = static_cast<double>(ns) * 1e-6;
+    ++commands_;
+    age_sum_ms_ += ms;
+    age_max_ms_ = std::max(age_max_ms_, ms);
+  }
+
+  void publish(const tacho_task_call &call) {
+    const double rest = tasks::seconds(call.now_ns - *time_ns_);
+    const Input input = is_braking_ ? Input{0, state_[SPEED] > 0 ? -braking_ : 0} : input_;
+    const State now = rest > 0 && (track_ || world_topic_.empty()) ? step(state_, input, rest) : state_;
+    tasks::VehicleState state{{tasks::VehicleState::KIND, 0, call.now_ns},
+                              now[X],
+                              now[Y],
+                              now[STEERING],
+                              now[SPEED],
+                              now[YAW],
+                              now[YAW_RATE],
+                              now[SLIP],
+                              limited(now, input).acceleration};
+    tasks::publish(call, 0, state);
+  }
+
+  std::string actuators_topic_, world_topic_;
+  double start_;
+  int64_t timeout_ns_;
+  double braking_;
+  std::optional<tasks::World> world_;
+  std::optional<world::Track> track_;
+  State state_{};
+  Input input_{};
+  std::optional<int64_t> time_ns_;  // of the state
+  int64_t last_command_ns_ = 0;
+  bool is_braking_ = false;
+  size_t stops_ = 0, commands_ = 0;
+  double age_sum_ms_ = 0, age_max_ms_ = 0;
+  DriveRecord record_;
+};
+
+constexpr tacho_task_kind KINDS[] = {
+    tasks::kind<Vehicle>("vehicle", "drives as its actuators are told, and publishes its true state", PARAMETERS,
+                         INPUTS, OUTPUTS),
+};
+constexpr struct tacho_tasks TASKS = {TACHO_TASK_ABI, "vehicle", KINDS, 1};
+
+}  // namespace
+}  // namespace vehicle
+
+extern "C" __attribute__((visibility("default"))) const struct tacho_tasks *tacho_tasks() { return &vehicle::TASKS; }

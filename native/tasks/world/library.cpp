@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds.hpp"
+
+extern "C" __attribute__((visibility("default"))) const struct tacho_tasks *tacho_tasks() {
+  static const tacho_task_kind kinds[] = {world::WORLD, world::ODOMETRY, world::IMU, world::LIDAR,
+                                          world::GROUND_TRUTH_OBJECTS};
+  static const struct tacho_tasks tasks = {TACHO_TASK_ABI, "world", kinds, 5};
+  return &tasks;
+}

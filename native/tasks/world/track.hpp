@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The geometry of the closed lane: two long sides, two short sides, four corners of 90 degrees to the left. Its start
+// is at the origin, at the beginning of a long side that leads along x.
+#ifndef TACHO_TASKS_TRACK_HPP_
+#define TACHO_TASKS_TRACK_HPP_
+
+#include <tasks/messages.hpp>
+
+#include <array>
+
+namespace world {
+
+struct Place {
+  double x, y, heading, curvature;
+};
+
+// A place by the lane.
+struct OnLane {
+  double distance;  // along the centre line, 0 <= distance < length
+  double offset;    // to the left of it
+  double heading;   // of the lane there
+  double curvature;
+};
+
+class Track {
+ public:
+  Track(double straight, double breadth, double radius);
+  explicit Track(const tasks::World &world) : Track(world.straight, world.breadth, world.radius) {}
+
+  double length() const { return length_; }
+  // The place on the centre line, or to the left of it.
+  Place at(double distance, double offset = 0) const;
+  // The nearest place of the lane. The centres of the corners are as near to all of their corner.
+  OnLane nearest(double x, double y) const;
+  // The way from one place along the lane to another, -length / 2 <= way < length / 2.
+  double way(double from, double to) const;
+
+ private:
+  struct Segment {
+    double from, length;
+    double x, y, heading;  // of its begin
+    double curvature;      // 0, or 1 / radius
+  };
+  std::array<Segment, 8> segments_;
+  double length_;
+};
+
+}  // namespace world
+
+#endif  // TACHO_TASKS_TRACK_HPP_

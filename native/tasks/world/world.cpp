@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Publishes the truth about the world.
+#include "kinds.hpp"
+
+#include <tasks/messages.hpp>
+
+namespace world {
+namespace {
+
+constexpr tacho_task_parameter PARAMETERS[] = {
+    {"straight", "m", 1, 1e4, 100, "length of the two long sides between their corners"},
+    {"breadth", "m", 1, 1e4, 50, "length of the two short sides between their corners"},
+    {"radius", "m", 5, 1e4, 60, "of the centre line in the four corners"},
+    {"lane_width", "m", 1.7, 20, 3.5, "between the borders of the lane"},
+    {"wall", "m", 1, 100, 6, "distance of the walls from the centre line"},
+    {"wall_height", "m", 0.1, 20, 2, "of the walls"},
+    {"obstacles", "", 0, tasks::World::MOST, 0, "number of obstacles on the lane"},
+    {"obstacle_at", "m", 0, 1e5, 80, "where along the lane the first one stands"},
+    {"obstacle_spacing", "m", 1, 1e5, 100, "from one to the next"},
+    {"obstacle_offset", "m", -50, 50, 0, "of their centres to the left of the centre line"},
+    {"obstacle_radius", "m", 0.05, 5, 0.4, "of these upright cylinders"},
+    {"obstacle_height", "m", 0.1, 10, 1.2, "of these upright cylinders"},
+    {"obstacle_from", "s", 0, 1e6, 0, "when they appear, after the start"},
+    {"obstacle_until", "s", 0, 1e6, 1e6, "when they are gone, after the start"},
+};
+enum {
+  STRAIGHT,
+  BREADTH,
+  RADIUS,
+  LANE_WIDTH,
+  WALL,
+  WALL_HEIGHT,
+  OBSTACLES,
+  AT,
+  SPACING,
+  OFFSET,
+  OBSTACLE_RADIUS,
+  HEIGHT,
+  FROM,
+  UNTIL
+};
+
+constexpr tacho_task_slot OUTPUTS[] = {tasks::output("world", sizeof(tasks::World))};
+
+class World : public tasks::Task {
+ public:
+  explicit World(const tasks::Config &config) : from_(config.value(FROM)), until_(config.value(UNTIL)) {
+    world_ = {{tasks::World::KIND, 0, 0}, config.value(STRAIGHT), config.value(BREADTH),     config.value(RADIUS),
+              config.value(LANE_WIDTH),   config.value(WALL),     config.value(WALL_HEIGHT), {}};
+    if (world_.wall < world_.lane_width / 2) refuse("wall", world_.wall, "at least half of the lane's width");
+    if (world_.radius <= world_.wall) refuse("radius", world_.radius, "more than the distance of the walls");
+    count_ = static_cast<uint32_t>(config.value(OBSTACLES));
+    for (uint32_t i = 0; i < count_; ++i) {
+      world_.obstacles[i] = {config.value(AT) + i * config.value(SPACING), config.value(OFFSET),
+                             config.value(OBSTACLE_RADIUS), config.value(HEIGHT)};
+    }
+  }
+
+  void run(const tacho_task_call &call) override {
+    if (!start_ns_) start_ns_ = call.now_ns;
+    const double since = tasks::seconds(call.now_ns - *start_ns_);
+    world_.prefix.count = since >= from_ && since < until_ ? count_ : 0;
+    tasks::publish(call, 0, world_);
+  }
+
+ private:
+  [[noreturn]] static void refuse(const char *what, double found, const char *expected) {
+    throw std::runtime_error(std::string("found ") + std::to_string(found) + " m as " + what + ", expected " +
+                             expected);
+  }
+
+  double from_, until_;
+  uint32_t count_;
+  tasks::World world_;
+  std::optional<int64_t> start_ns_;
+};
+
+}  // namespace
+
+constexpr tacho_task_kind WORLD =
+    tasks::source<World>("world", "a closed lane with four corners, walls, and obstacles", PARAMETERS, OUTPUTS);
+
+}  // namespace world

@@ -1,0 +1,48 @@
+"""Messages of the driving stack's tasks, and its track, computed independently of the tasks."""
+
+import math
+
+import numpy as np
+from task_library import content, message
+
+# The lane of the tests: two sides of 100 m, two of 50 m, corners of 60 m.
+STRAIGHT, BREADTH, RADIUS, LANE, WALL, WALL_HEIGHT = 100.0, 50.0, 60.0, 3.5, 6.0, 2.0
+
+
+def world(obstacles=(), straight=STRAIGHT, breadth=BREADTH, radius=RADIUS, lane=LANE) -> bytes:
+    """The world; an obstacle is its distance along the lane, offset, radius and height."""
+    flat = [value for obstacle in obstacles for value in obstacle] + [0.0] * 4 * (8 - len(obstacles))
+    return message("WLD1", "38d", straight, breadth, radius, lane, WALL, WALL_HEIGHT, *flat, count=len(obstacles))
+
+
+def vehicle_state(x=0.0, y=0.0, yaw=0.0, speed=0.0, steering=0.0, yaw_rate=0.0, slip=0.0, acceleration=0.0, at_s=1.0):
+    values = (x, y, steering, speed, yaw, yaw_rate, slip, acceleration)
+    return message("VET1", "8d", *values, stamp_ns=round(at_s * 1e9))
+
+
+def actuators(steering_rate: float, acceleration: float, sensed_s: float = 0) -> bytes:
+    return message("ACT1", "2d", steering_rate, acceleration, stamp_ns=round(sensed_s * 1e9))
+
+
+def state(published: list) -> np.ndarray:
+    """x, y, steering angle, speed, yaw, yaw rate, slip angle, acceleration."""
+    return np.array(content(published[0], "VET1", "8d"))
+
+
+def offset(x, y):
+    """How far to the left of the centre line: the signed distance to a rectangle with round corners."""
+    to_side = np.abs(np.asarray(x) - STRAIGHT / 2) - STRAIGHT / 2
+    to_end = np.abs(np.asarray(y) - RADIUS - BREADTH / 2) - BREADTH / 2
+    outside = np.hypot(np.maximum(to_side, 0), np.maximum(to_end, 0))
+    return RADIUS - outside - np.minimum(np.maximum(to_side, to_end), 0)
+
+
+def length() -> float:
+    return 2 * (STRAIGHT + BREADTH) + 2 * math.pi * RADIUS
+
+
+def points(cloud: bytes) -> np.ndarray:
+    """The points of a cloud: x, y, z, ring."""
+    count = np.frombuffer(cloud, "<u4", 1, 4)[0]
+    content(cloud, "CLD1", "")
+    return np.frombuffer(cloud, "<f4", 4 * count, 16).reshape(-1, 4).astype(float)

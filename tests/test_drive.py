@@ -1,0 +1,118 @@
+"""A car drives around the track on real ROS 2, in real time, and the run says whether it kept its lane."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from places import ROOT
+from waiting import finished, wait_for_window
+
+# Nodes that spin at 5 Hz and steer to a near point: their commands come so late that the car leaves its lane at once.
+SPINNING = [f"--set={node}.spin=5 Hz" for node in ("odometry", "route", "planner", "control", "drive_by_wire")]
+
+
+def quality(run: Path) -> dict[tuple[str, str], float]:
+    """Figures by node and name."""
+    summary = json.loads((run / "summary.json").read_text())
+    return {(of["node"], of["name"]): of["values"][0] for of in summary["quality"]}
+
+
+def test_the_car_keeps_its_lane_through_the_first_corner(tacho, workloads):
+    done = tacho("drive", workloads / "drive.yaml", "--speed", "10m/s", "--instances", "200", "-o", "run")
+    assert "Lane kept for" in done.stdout and "Success: 1 of 1 drives of 200 instances each." in done.stdout
+    figures = quality(tacho.directory / "run")
+    assert figures["car", "lane_kept"] == 1 and figures["car", "driven_m"] > 130
+    assert 9.5 < figures["car", "speed_max_m_per_s"] < 10.5
+    assert 0 < figures["car", "lateral_error_max_m"] < 0.95
+    assert figures["planner", "plans"] >= 150 and figures["lidar", "points_mean"] > 50_000
+    assert figures["detection", "clouds"] >= 150 and figures["detection", "objects"] == 0
+    chains = {
+        chain["name"]: chain for chain in json.loads((tacho.directory / "run/summary.json").read_text())["chains"]
+    }
+    assert chains["control"]["path"][0] == "/odometry" and chains["control"]["path"][-1] == "/car"
+    assert chains["control"]["instances"] >= 150
+
+
+@pytest.mark.parametrize("middleware", ["inproc", "cyclonedds", "zenoh", "{socket: tcp}"])
+def test_the_same_file_drives_on_every_middleware(tacho, workloads, middleware):
+    if not (ROOT / f"build/lib/libtacho_{middleware.strip('{').split(':')[0]}.so").exists():
+        pytest.skip(f"{middleware} is not built here")
+    arguments = ["--duration", "6s", "--set", f"middleware={middleware}"]
+    tacho("drive", workloads / "drive.yaml", *arguments, "-o", "run")
+    figures = quality(tacho.directory / "run")
+    assert figures["car", "lane_kept"] == 1 and figures["car", "driven_m"] > 10
+    assert figures["detection", "clouds"] > 40 and figures["lidar", "points_mean"] > 50_000
+
+
+def test_a_stack_that_is_too_slow_leaves_the_lane(tacho, workloads):
+    arguments = ["--speed", "13m/s", "--duration", "25s", "--set", "control.work.lookahead_time=0.4 s", *SPINNING]
+    done = tacho("drive", workloads / "drive.yaml", *arguments, "-o", "run", expect=1)
+    figures = quality(tacho.directory / "run")
+    assert figures["car", "lane_kept"] == 0
+    where = figures["car", "left_lane_at_m"]
+    assert f"Lane left at {where:.1f} m along the track" in done.stdout and "Success: 0 of 1" in done.stdout
+    assert figures["car", "command_age_mean_ms"] > 300
+
+
+def test_the_car_stops_before_an_obstacle(tacho, workloads):
+    world = ["--set", "world.work.obstacles=1", "--set", "world.work.obstacle_at=40 m"]
+    done = tacho("drive", workloads / "drive.yaml", *world, "--duration", "16s", "-o", "run")
+    figures = quality(tacho.directory / "run")
+    assert figures["detection", "objects"] > 50, "it is seen from afar, in the points of the LiDAR"
+    assert figures["car", "collided"] == 0 and figures["car", "stop_margin_m"] == pytest.approx(3, abs=1)
+    assert f"It stood {figures['car', 'stop_margin_m']:.2f} m before an obstacle." in done.stdout
+
+
+def nodes_of(tacho, name: str) -> list[int]:
+    """Processes of this test that run the node."""
+    command = [b"tacho-node", name.encode()]
+    found = []
+    for pid in tacho.running():
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        if [os.path.basename(words[0]), *words[1:2]] == command:
+            found.append(pid)
+    return found
+
+
+@pytest.mark.parametrize("node", ["planner", "drive_by_wire", "lidar"])
+def test_a_node_that_dies_makes_the_car_stop_and_the_run_says_why(tacho, workloads, node):
+    run = tacho.directory / "run"
+    process = tacho.start("drive", workloads / "drive.yaml", "--duration", "12s", "-o", "run")
+    wait_for_window(run, process, seconds=4)
+    (pid,) = nodes_of(tacho, node)
+    os.kill(pid, signal.SIGKILL)
+    out, err = finished(process)
+    assert process.returncode == 3, out + err
+    reason = f"process {node} was killed by signal 9 before the end"
+    assert reason in err
+    assert any(reason in missing for missing in json.loads((run / "run.json").read_text())["missing"])
+    figures = quality(run)
+    # Each part stops it if the one before is gone, and the car itself if drive by wire is gone.
+    stopped_by = {"planner": "drive_by_wire", "drive_by_wire": "car"}.get(node)
+    if stopped_by:
+        assert figures[stopped_by, "stops_without_command"] == 1
+    else:
+        assert figures["planner", "plans_blind"] > 20
+    assert figures["car", "lane_kept"] == 1
+    # It drove for about 4 s and stands for the rest: 8 s more at 5 m/s would be 40 m.
+    assert 5 < figures["car", "driven_m"] < 40
+    # What the node did before is recorded.
+    summary = json.loads((run / "summary.json").read_text())
+    assert any(callback["node"] == f"/{node}" and callback["count"] > 20 for callback in summary["callbacks"])
+
+
+def test_what_cannot_be_driven_is_refused(tacho, workloads):
+    def said(*arguments):
+        return tacho("drive", *arguments, expect=2).stderr
+
+    assert "found 0 nodes of the task `vehicle`, expected one" in said(workloads / "talker-listener.yaml")
+    drive = workloads / "drive.yaml"
+    assert "found `5`" in said(drive, "--speed", "5").replace("found: ", "found ")
+    assert "a number with its unit (m/s, km/h)" in said(drive, "--speed", "fast")
+    assert "found a sweep of 2 points" in said(drive, "--set", "planner.work.speed=[5 m/s, 6 m/s]")
+    assert "did you mean `obstacles`?" in said(drive, "--set", "world.work.obstacle=1")
+    text = drive.read_text().replace("{task: trajectory, speed: 5 m/s}", "1 ms")
+    (tacho.directory / "w.yaml").write_text(text)
+    assert "no task of w.yaml has a parameter `speed`" in said("w.yaml", "--speed", "5m/s")

@@ -1,0 +1,149 @@
+"""Tasks in nodes on real middleware: their messages arrive whole, their quality is in the run, and a task that fails
+ends its node with its reason and loses nothing that was recorded."""
+
+import json
+
+import pytest
+from places import ROOT
+
+# The task compares all bytes of a message, and the source fills them, so a message of another size or content is seen.
+CHAIN = """
+middleware: {middleware}
+nodes:
+  source: {{work: {{task: probe_count}}, publishes: {{/count: {{size: {size}, rate: 50 Hz, depth: 100}}}}}}
+  relay:
+    work: {{task: probe_copy, every: 2, fail_at: {fail_at}, how: {how}}}
+    subscribes: {{/count: {{depth: 100}}}}
+    publishes: {{/copy: {{size: {size}, depth: 100}}}}
+  sink: {{work: {{task: probe_check}}, subscribes: {{/copy: {{depth: 100}}}}}}
+chains: {{all: [source, relay, sink]}}
+run: {{duration: 2 s}}
+"""
+
+
+@pytest.fixture
+def home(tacho, tmp_path):
+    """An installation that also has the library of tasks for tests."""
+    folder = tmp_path / "home"
+    (folder / "lib").mkdir(parents=True)
+    for entry in (ROOT / "build").iterdir():
+        if entry.name != "lib":
+            (folder / entry.name).symlink_to(entry)
+    for entry in (ROOT / "build/lib").iterdir():
+        (folder / "lib" / entry.name).symlink_to(entry)
+    probe = ROOT / "build/native/tasks/tests/libtacho_tasks_probe.so"
+    (folder / "lib" / probe.name).symlink_to(probe)
+    tacho.environment["TACHO_HOME"] = str(folder)
+    return folder
+
+
+def write(tacho, middleware="inproc", size="1 KiB", fail_at=0, how=0):
+    text = CHAIN.format(middleware=middleware, size=size, fail_at=fail_at, how=how)
+    (tacho.directory / "w.yaml").write_text(text)
+    return text
+
+
+def quality(tacho, run="run"):
+    """Figures by node and name."""
+    summary = json.loads((tacho.directory / run / "summary.json").read_text())
+    return {(of["node"], of["name"]): of["values"][0] for of in summary["quality"]}, summary
+
+
+@pytest.mark.parametrize("middleware", ["inproc", "ros2", "cyclonedds", "{socket: tcp}", "iceoryx"])
+@pytest.mark.parametrize("size", ["100 B", "300 kB"])
+def test_what_tasks_publish_arrives_whole(tacho, home, middleware, size):
+    if not (ROOT / f"build/lib/libtacho_{middleware.strip('{').split(':')[0]}.so").exists():
+        pytest.skip(f"{middleware} is not built here")
+    write(tacho, middleware, size)
+    tacho("bench", "w.yaml", "-o", "run")
+    figures, summary = quality(tacho)
+    topics = {topic["topic"]: topic for topic in summary["topics"]}
+    assert figures["sink", "wrong"] == 0 and figures["sink", "messages"] >= 40
+    assert figures["sink", "size_B"] == {"100 B": 100, "300 kB": 300_000}[size]
+    # It publishes every second message, and what it withholds is neither due nor skipped.
+    calls = figures["relay", "calls"]
+    assert figures["relay", "new_first"] == calls and figures["sink", "messages"] == calls // 2
+    assert topics["/copy"]["sent"] * 2 == pytest.approx(topics["/count"]["sent"], abs=2)
+    (point,) = summary["points"]
+    assert point["lost"] == 0 and point["skipped"] <= 2
+    (chain,) = summary["chains"]
+    assert chain["instances"] >= 40
+    assert "relay" in tacho("explain", "run").stdout and "Quality of tasks" in tacho("explain", "run").stdout
+
+
+@pytest.mark.parametrize(
+    "how,reason",
+    [
+        (0, "process relay: node relay: task probe_copy: found call 30, expected fewer"),
+        (1, "process relay: node relay: task probe_copy: found an exception that is no std::exception"),
+        (2, "process relay ended with exit code 7 before the end"),
+    ],
+    ids=["throws", "throws a number", "ends the process"],
+)
+def test_a_task_that_fails_ends_its_node_with_its_reason(tacho, home, how, reason):
+    write(tacho, "ros2", fail_at=30, how=how)
+    done = tacho("bench", "w.yaml", "-o", "run", expect=3)
+    assert reason in done.stderr
+    info = json.loads((tacho.directory / "run/run.json").read_text())
+    assert any(reason in missing for missing in info["missing"]), info["missing"]
+    (relay,) = [process for process in info["processes"] if process["name"] == "relay"]
+    assert relay["code"] == (7 if how == 2 else 3)
+    figures, summary = quality(tacho)
+    # The others go on, and all that the node did before is recorded.
+    assert figures["sink", "messages"] == 14
+    assert (figures["relay", "calls"] == 30) if how < 2 else (("relay", "calls") not in figures)
+    topics = {topic["topic"]: topic for topic in summary["topics"]}
+    assert topics["/count"]["sent"] >= 100 and topics["/copy"]["sent"] + 15 >= 14
+    (chain,) = summary["chains"]
+    assert chain["instances"] >= 1
+
+
+def test_a_node_of_several_inputs_keeps_the_latest_of_each(tacho, home):
+    (tacho.directory / "w.yaml").write_text("""
+middleware: inproc
+nodes:
+  fast: {work: {task: probe_count}, publishes: {/fast: {size: 64 B, rate: 100 Hz}}}
+  slow: {work: {task: probe_count}, publishes: {/slow: {size: 64 B, rate: 10 Hz}}}
+  both:
+    work: {task: probe_copy}
+    subscribes: {/slow: , /fast: {latest: true}}
+    publishes: {/copy: {size: 64 B}}
+  timed:
+    on: timer 20 Hz
+    work: {task: probe_copy}
+    subscribes: [/slow, /fast]
+    publishes: {/again: {size: 64 B}}
+  sink: {work: {task: probe_check}, subscribes: [/copy]}
+  other: {work: {task: probe_check}, subscribes: [/again]}
+run: {duration: 2 s}
+""")
+    tacho("bench", "w.yaml", "-o", "run")
+    figures, _ = quality(tacho)
+    # Only /slow makes it run, and one in ten of the others is the latest then.
+    assert figures["both", "calls"] == figures["both", "new_first"] >= 20
+    assert figures["both", "new_second"] == pytest.approx(figures["both", "calls"], abs=2)
+    assert figures["timed", "calls"] == pytest.approx(2 * figures["timed", "new_first"], abs=4)
+    assert figures["timed", "new_second"] == pytest.approx(figures["timed", "calls"], abs=4)
+    assert figures["sink", "wrong"] == figures["other", "wrong"] == 0 and figures["other", "messages"] >= 30
+
+
+def test_what_no_task_has_is_refused_with_its_place(tacho, home):
+    text = write(tacho).replace("every: 2", "evry: 2").replace("task: probe_count", "task: probe_cont")
+    (tacho.directory / "w.yaml").write_text(text)
+    for verb in (["check", "w.yaml"], ["bench", "w.yaml", "-o", "run"]):
+        said = tacho(*verb, expect=2).stderr
+        assert "w.yaml:4:25: error: no such task [unknown-task]" in said and "did you mean `probe_count`?" in said
+        assert "w.yaml:6:30: error: task `probe_copy` has no such parameter [unknown-key]" in said
+        assert "= found: `evry`" in said and "did you mean `every`?" in said
+
+
+def test_a_task_that_cannot_be_made_ends_the_start_with_its_reason(tacho, home):
+    (tacho.directory / "w.yaml").write_text(write(tacho).replace("every: 2", "every: 13"))
+    done = tacho("bench", "w.yaml", "-o", "run", expect=3)
+    assert "task probe_copy: found 13 as every, expected a number without bad luck" in done.stderr
+
+
+def test_a_damaged_library_is_named(tacho, home):
+    (home / "lib/libtacho_tasks_damaged.so").write_text("no library")
+    write(tacho)
+    assert "libtacho_tasks_damaged.so: cannot be loaded" in tacho("check", "w.yaml", expect=3).stderr
