@@ -222,10 +222,15 @@ impl Campaign<'_> {
         info
     }
 
+    /// What its runners do, who are of one kind.
+    pub(crate) fn verb(&self) -> &'static str {
+        self.subjects.first().map_or("bench", |subject| subject.runner.verb())
+    }
+
     /// `run.json` of a subject without any run.
     fn no_info(&self) -> RunInfo {
         RunInfo {
-            verb: "bench".into(),
+            verb: self.verb().into(),
             command: self.command.clone(),
             tacho_version: env!("CARGO_PKG_VERSION").into(),
             ..RunInfo::default()

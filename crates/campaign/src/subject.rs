@@ -13,6 +13,9 @@ const AROUND_A_RUN: Duration = Duration::from_secs(3);
 
 /// Makes runs and their figures: a [`Bench`], a [`Simulator`], or a stand-in for tests.
 pub trait Runner {
+    /// What it does, as `run.json` names it.
+    fn verb(&self) -> &'static str;
+
     /// Runs one repeat of a workload into a directory that has no run yet, and writes its `run.json`.
     fn run(
         &self,
@@ -30,6 +33,10 @@ pub trait Runner {
 }
 
 impl Runner for Bench<'_> {
+    fn verb(&self) -> &'static str {
+        "bench"
+    }
+
     fn run(
         &self,
         workload: &Workload,
@@ -42,6 +49,10 @@ impl Runner for Bench<'_> {
 }
 
 impl Runner for Simulator<'_> {
+    fn verb(&self) -> &'static str {
+        "simulate"
+    }
+
     fn run(
         &self,
         workload: &Workload,
@@ -58,8 +69,6 @@ impl Runner for Simulator<'_> {
 pub struct Running<'a> {
     /// Makes them.
     pub runner: &'a dyn Runner,
-    /// The verb that asks for them, for `run.json`.
-    pub verb: &'static str,
     /// Set by ^C.
     pub interrupted: &'a AtomicBool,
     /// The command line, for `run.json`.

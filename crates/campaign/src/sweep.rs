@@ -43,7 +43,6 @@ pub fn same_sweep(run: &RunDirectory, text: &str, sweep: &Sweep) -> Result<(), E
 pub struct SweepRun<'a> {
     sweep: &'a Sweep,
     run: RunDirectory,
-    verb: &'static str,
     campaign: Campaign<'a>,
 }
 
@@ -66,7 +65,7 @@ impl<'a> SweepRun<'a> {
             chain: None,
             discard_events: by.discard_events,
         };
-        SweepRun { sweep, run, verb: by.verb, campaign }
+        SweepRun { sweep, run, campaign }
     }
 
     /// The campaign of its runs.
@@ -101,7 +100,7 @@ impl<'a> SweepRun<'a> {
         let mut info = match self.run.info() {
             Ok(info) => info,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => RunInfo {
-                verb: self.verb.into(),
+                verb: self.campaign.verb().into(),
                 command: self.campaign.command.clone(),
                 tacho_version: env!("CARGO_PKG_VERSION").into(),
                 started_at: tacho_events::wall::rfc3339(std::time::SystemTime::now()),

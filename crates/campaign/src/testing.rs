@@ -41,6 +41,10 @@ impl<'a> StandIn<'a> {
 }
 
 impl Runner for StandIn<'_> {
+    fn verb(&self) -> &'static str {
+        "bench"
+    }
+
     fn run(
         &self,
         workload: &Workload,

@@ -8,7 +8,7 @@ use tacho_campaign::Running;
 use tacho_events::run::RunDirectory;
 use tacho_runner::bench::Bench;
 use tacho_runner::install::Installation;
-use tacho_workload::{Overrides, Sweep};
+use tacho_workload::Sweep;
 
 pub fn run(options: Options) -> Outcome {
     let (sweep, name) = read(&options)?;
@@ -31,19 +31,13 @@ pub fn run(options: Options) -> Outcome {
         ));
     }
     let (command, discard_events) = (bench.command.clone(), options.discard_events);
-    let by = Running { runner: &bench, verb: "bench", interrupted, command, discard_events };
+    let by = Running { runner: &bench, interrupted, command, discard_events };
     running::run(&sweep, &name, &by, &options.out, options.resume, options.json)
 }
 
 /// What is to be run, and a name for its run directory.
 fn read(options: &Options) -> Result<(Sweep, String), Failure> {
-    let overrides = Overrides {
-        short: options.short,
-        duration: options.duration,
-        repeats: options.repeats,
-        seed: options.seed,
-        ..Overrides::default()
-    };
+    let overrides = options.varied.overrides(&[]);
     if let Some(path) = &options.workload {
         return Ok((check::read_sweep(path, &overrides)?, runs::stem(path)));
     }

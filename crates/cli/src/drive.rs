@@ -31,7 +31,7 @@ pub fn run(options: Options) -> Outcome {
     };
     let name = runs::stem(&options.workload);
     let run = runs::create(options.out.out.clone(), &name)?;
-    let by = Running { runner: &bench, verb: "drive", interrupted, command: runs::command(), discard_events: false };
+    let by = Running { runner: &bench, interrupted, command: runs::command(), discard_events: false };
     let (summary, deaths) = running::made(&run, &by, &workload, &name)?;
     if let Some(summary) = summary {
         explain::show(&run, &summary, options.json)?;
@@ -54,14 +54,7 @@ pub fn run(options: Options) -> Outcome {
 
 /// The workload with what the options change, and the rate of its instances, if it has one.
 fn read(options: &Options, installation: &Installation) -> Result<(Workload, Option<f64>), Failure> {
-    let mut overrides = Overrides {
-        short: options.short,
-        duration: options.duration,
-        repeats: options.repeats,
-        seed: options.seed,
-        set: options.set.clone(),
-        ..Overrides::default()
-    };
+    let mut overrides = options.varied.overrides(&options.set);
     let mut workload = single(options, &overrides)?;
     let vehicles = workload.nodes.iter().filter(|node| task(node) == Some(VEHICLE)).count();
     if vehicles != 1 {

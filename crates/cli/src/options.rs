@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 use tacho_figures::limits::Limit;
+use tacho_workload::Overrides;
 
 pub use drive::Drive;
 pub use record::{CpuTime, Record, Top};
@@ -63,21 +64,11 @@ pub struct Bench {
     pub workload: Option<PathBuf>,
     #[command(flatten)]
     pub out: Out,
-    /// Run the short form of the workload file
-    #[arg(long, requires = "workload")]
-    pub short: bool,
+    #[command(flatten)]
+    pub varied: Varied,
     /// Continue a sweep that was cut short, in the run directory of -o: finished runs are not run again
     #[arg(long, requires = "out", conflicts_with_all = ["topology", "unrecorded"])]
     pub resume: bool,
-    /// Number of runs, each with other phases [default: as the workload says]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub repeats: Option<u32>,
-    /// Duration of each repeat, with its unit: 5s [default: as the workload says]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub duration: Option<Duration>,
-    /// Seed of phases and of distributions [default: as the workload says]
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
     #[command(flatten)]
     pub generated: Generated,
     /// Run without the recorder and print what the nodes count themselves; then run with it and print what recording
@@ -204,18 +195,8 @@ pub struct Simulate {
     /// CPUs of the simulated machine [default: those of the machine of the costs, or of this one]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub cpus: Option<u32>,
-    /// Simulate the short form of the workload file
-    #[arg(long)]
-    pub short: bool,
-    /// Number of runs, each with other phases [default: as the workload says]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub repeats: Option<u32>,
-    /// Duration of each repeat, with its unit: 5s [default: as the workload says]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub duration: Option<Duration>,
-    /// Seed of phases, distributions and costs [default: as the workload says]
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub varied: Varied,
     /// Leave out the kernel's scheduler events, which name who had the CPU
     #[arg(long)]
     pub no_scheduler: bool,
@@ -417,6 +398,31 @@ pub struct Doctor {
 pub struct Completions {
     /// Shell
     pub shell: clap_complete::Shell,
+}
+
+/// What a verb that runs a workload may take from the command line instead of from its file.
+#[derive(Debug, Args)]
+pub struct Varied {
+    /// Run the short form of the workload file
+    #[arg(long, requires = "workload")]
+    pub short: bool,
+    /// Number of runs, each with other phases [default: as the workload says]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeats: Option<u32>,
+    /// Duration of each run, with its unit: 5s [default: as the workload says]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+    /// Seed of phases and of distributions [default: as the workload says]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+impl Varied {
+    /// The same for the reader of workloads, with single values that are `set`.
+    pub fn overrides(&self, set: &[String]) -> Overrides {
+        let Varied { short, repeats, duration, seed } = *self;
+        Overrides { short, repeats, duration, seed, set: set.to_vec(), ..Overrides::default() }
+    }
 }
 
 /// Where a verb writes its run directory.

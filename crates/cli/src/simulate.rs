@@ -14,7 +14,7 @@ use tacho_simulate::prediction::{of_chains, Figures, PredictedChain, Prediction}
 use tacho_simulate::{fit, Costs, Simulator};
 use tacho_tables::store;
 use tacho_tables::summary::Summary;
-use tacho_workload::{Overrides, Sweep};
+use tacho_workload::Sweep;
 
 /// File of the prediction, in its run directory.
 const PREDICTION: &str = "prediction.json";
@@ -33,14 +33,7 @@ pub fn run(options: Options) -> Outcome {
             options.workload.display()
         )));
     }
-    let overrides = Overrides {
-        short: options.short,
-        duration: options.duration,
-        repeats: options.repeats,
-        seed: options.seed,
-        set: options.set.clone(),
-        ..Overrides::default()
-    };
+    let overrides = options.varied.overrides(&options.set);
     let sweep = check::read_sweep(&file, &overrides)?;
     let costs = costs(&options, measured.as_ref(), &sweep)?;
     let interrupted = interrupt::catch()?;
@@ -53,7 +46,7 @@ pub fn run(options: Options) -> Outcome {
         spent: Default::default(),
     };
     let (command, discard_events) = (runs::command(), options.discard_events);
-    let by = Running { runner: &simulator, verb: "simulate", interrupted, command, discard_events };
+    let by = Running { runner: &simulator, interrupted, command, discard_events };
     let name = format!("{}-simulated", runs::stem(&options.workload));
     let [point] = sweep.points.as_slice() else {
         running::run(&sweep, &name, &by, &options.out, false, options.json)?;
@@ -63,7 +56,7 @@ pub fn run(options: Options) -> Outcome {
     let run = runs::create(options.out.out.clone(), &name)?;
     let as_is = match &measured {
         Some(_) if !options.set.is_empty() => {
-            let sweep = check::read_sweep(&file, &Overrides { set: vec![], ..overrides })?;
+            let sweep = check::read_sweep(&file, &options.varied.overrides(&[]))?;
             let directory = runs::create(Some(run.path().join(AS_IS)), AS_IS)?;
             running::made(&directory, &by, &sweep.points[0].workload, &name)?.0
         }

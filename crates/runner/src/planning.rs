@@ -86,8 +86,8 @@ pub fn plan(
             node: node.clone(),
             phase,
             seed: node_seed(workload.run.seed, index, repeat),
-            cpus: of_node(&workload.run.cpus, &node.name).unwrap_or_default(),
-            scheduling: of_node(&workload.run.priority, &node.name),
+            cpus: workload.run.cpus_of(&node.name).to_vec(),
+            scheduling: workload.run.priority_of(&node.name),
             inputs,
             outputs,
             task_library: task_library(node, tasks)?,
@@ -134,10 +134,6 @@ fn task_library(node: &Node, tasks: &[TaskKind]) -> Result<Option<PathBuf>> {
             bail!("node {}: no task `{name}`, expected one of {}", node.name, known.join(", "))
         }
     }
-}
-
-fn of_node<T: Clone>(of_nodes: &[(String, T)], node: &str) -> Option<T> {
-    of_nodes.iter().find(|(name, _)| name == node).map(|(_, value)| value.clone())
 }
 
 fn input(workload: &Workload, topic: &str) -> Input {

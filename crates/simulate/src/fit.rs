@@ -1,23 +1,32 @@
 //! Takes [`Costs`] from runs: each from messages and callbacks that nothing else delayed.
 
+mod around;
+
 use crate::costs::{Costs, Transfer};
 use crate::spread::Spread;
 use crate::way::Way;
 use anyhow::{bail, Context, Result};
 use std::collections::{BTreeMap, HashMap};
-use tacho_events::run::{RunDirectory, RunInfo};
-use tacho_tables::row::{numbered, Row};
-use tacho_tables::{store, Callback, EndpointKind, Execution, Tables};
+use tacho_events::run::{Load, RunDirectory, RunInfo};
+use tacho_tables::row::{Column, Row};
+use tacho_tables::{store, Endpoint, Execution, Tables};
 use tacho_workload::model::{is_called, Executor, Node, Workload};
 
 /// Process and thread.
 type Thread = (usize, u32);
+
+/// Topic, size and number of subscriptions: what a [`Transfer`] is of.
+type Topic = (String, u64, usize);
 
 /// A run that is read.
 struct Run<'a> {
     tables: &'a Tables,
     info: &'a RunInfo,
     workload: &'a Workload,
+    /// The node of the workload that each node is.
+    nodes: Column<tacho_tables::Node, Option<&'a Node>>,
+    /// The topic of each endpoint, if the workload publishes it.
+    topics: Column<Endpoint, Option<Topic>>,
     /// Executions of each thread, in the order of time: start, end, row.
     threads: HashMap<Thread, Vec<(i64, i64, Row<Execution>)>>,
     /// Thread and place there of each execution.
@@ -33,7 +42,7 @@ struct Samples {
     wake_up: Latency,
     take: Vec<i64>,
     check: Vec<i64>,
-    transfers: BTreeMap<(String, u64, usize), OfTopic>,
+    transfers: BTreeMap<Topic, OfTopic>,
 }
 
 #[derive(Default)]
@@ -77,9 +86,7 @@ const BUSY: f64 = 0.6;
 
 /// Whether its CPUs were so busy that what a wake-up takes is rather a wait for a CPU.
 fn is_busy(info: &RunInfo) -> bool {
-    let Some(load) = &info.load else { return false };
-    let all_s = load.cpus.map(|cpus| f64::from(cpus) * load.over_s);
-    load.machine_cpu_s.zip(all_s).is_some_and(|(used_s, all_s)| used_s > BUSY * all_s)
+    info.load.as_ref().and_then(Load::used_part).is_some_and(|part| part > BUSY)
 }
 
 /// The costs that runs of workloads show; those with repeats count with each of them.
@@ -141,6 +148,12 @@ pub fn fit(runs: &[RunDirectory]) -> Result<Costs> {
     Ok(costs)
 }
 
+impl Samples {
+    fn of_topic(&mut self, topic: &Topic) -> &mut OfTopic {
+        self.transfers.entry(topic.clone()).or_default()
+    }
+}
+
 impl<'a> Run<'a> {
     fn new(tables: &'a Tables, info: &'a RunInfo, workload: &'a Workload) -> Run<'a> {
         let mut threads: HashMap<Thread, Vec<(i64, i64, Row<Execution>)>> = HashMap::new();
@@ -154,23 +167,21 @@ impl<'a> Run<'a> {
             of.sort_unstable_by_key(|(start_ns, ..)| *start_ns);
             places.extend(of.iter().enumerate().map(|(place, (.., row))| (*row, (*thread, place))));
         }
-        Run { tables, info, workload, threads, places, is_busy: is_busy(info) }
+        let called = |node: &tacho_tables::Node| workload.nodes.iter().find(|of| is_called(&node.name, &of.name));
+        let nodes = Column::of(tables.nodes.iter().map(called));
+        let topics = Column::of(tables.endpoints.iter().map(|endpoint| topic(workload, &endpoint.topic)));
+        Run { tables, info, workload, nodes, topics, threads, places, is_busy: is_busy(info) }
     }
 
     fn sample(&self, samples: &mut Samples) {
         self.timers(samples);
         self.messages(samples);
         self.sends(samples);
-        self.middleware(samples);
+        self.around(samples);
     }
 
-    /// The node of the workload that a callback belongs to.
-    fn node(&self, callback: Row<Callback>) -> Option<&'a Node> {
-        let name = &self.tables.nodes[self.tables.callbacks[callback].node?].name;
-        self.workload.nodes.iter().find(|node| is_called(name, &node.name))
-    }
-
-    /// End of what its thread ran before an execution; `None` if nothing did.
+    /// End of what its thread ran before an execution, `None` if nothing did; and `None` of an execution without an
+    /// end.
     fn before(&self, execution: Row<Execution>) -> Option<Option<i64>> {
         let (thread, place) = self.places.get(&execution)?;
         Some(place.checked_sub(1).map(|before| self.threads[thread][before].1))
@@ -204,60 +215,45 @@ impl<'a> Run<'a> {
     }
 
     fn messages(&self, samples: &mut Samples) {
+        // Many messages go one way.
+        let mut transits: BTreeMap<(Row<Endpoint>, Row<Endpoint>), Vec<i64>> = BTreeMap::new();
         for message in &self.tables.messages {
             let (Some(publish_ns), Some(arrival_ns)) = (message.publish_ns, message.arrival_ns) else { continue };
-            if let Some((of, place)) = message.publisher.and_then(|publisher| self.way(publisher, message.subscription))
-            {
-                let way = self.between(&of.0, of.1, message.subscription);
-                let own_ns = arrival_ns - publish_ns - way.delay_ns - way.occupies_ns;
-                let transit = samples.transfers.entry(of).or_default().transit.entry(place).or_default();
-                transit.add(own_ns, !self.is_busy);
+            if let Some(publisher) = message.publisher {
+                let transit = transits.entry((publisher, message.subscription)).or_default();
+                transit.push(arrival_ns - publish_ns);
             }
             let Some(row) = message.execution else { continue };
             let execution = &self.tables.executions[row];
             let Some(before) = self.before(row) else { continue };
-            match (self.node(execution.callback).map(|node| node.executor), before) {
+            let node = self.tables.callbacks[execution.callback].node.and_then(|node| self.nodes[node]);
+            match (node.map(|node| node.executor), before) {
                 (Some(Executor::Spin { .. }) | None, _) => {}
                 (_, Some(end_ns)) if end_ns > arrival_ns => samples.take.push(execution.start_ns - end_ns),
                 _ => samples.wake_up.add(execution.start_ns - arrival_ns, self.is_free(row, arrival_ns)),
             }
         }
+        for ((publisher, subscription), times) in transits {
+            let (Some(topic), Some(to)) = (&self.topics[publisher], self.node_of(subscription)) else { continue };
+            let takers = self.workload.nodes.iter().filter(|node| node.subscribes.iter().any(|s| s.topic == topic.0));
+            let Some(place) = takers.into_iter().position(|node| node.name == to.name) else { continue };
+            let from = self.workload.nodes.iter().find(|node| node.publishes.iter().any(|p| p.topic == topic.0));
+            let way = Way::between(self.workload, from.map_or("", |node| &node.host), &to.host, topic.1);
+            let transit = samples.of_topic(topic).transit.entry(place).or_default();
+            for ns in times {
+                transit.add(ns - way.delay_ns - way.occupies_ns, !self.is_busy);
+            }
+        }
     }
 
-    /// What links of hosts add between the publisher of a topic and a subscription.
-    fn between(&self, topic: &str, size_bytes: u64, subscription: Row<tacho_tables::Endpoint>) -> Way {
-        let name = &self.tables.nodes[self.tables.endpoints[subscription].node].name;
-        let to = self.workload.nodes.iter().find(|node| is_called(name, &node.name));
-        let from = self.workload.nodes.iter().find(|node| node.publishes.iter().any(|p| p.topic == topic));
-        let host = |node: Option<&'a Node>| node.map_or("", |node| node.host.as_str());
-        Way::between(self.workload, host(from), host(to), size_bytes)
-    }
-
-    /// Topic, size and number of subscriptions of a publisher in the workload.
-    fn topic(&self, publisher: Row<tacho_tables::Endpoint>) -> Option<(String, u64, usize)> {
-        let topic = &self.tables.endpoints[publisher].topic;
-        let mut publications = self.workload.nodes.iter().flat_map(|node| &node.publishes);
-        let size_bytes = publications.find(|p| p.topic == *topic)?.size_bytes;
-        let subscriptions = self.workload.nodes.iter().flat_map(|node| &node.subscribes);
-        Some((topic.clone(), size_bytes, subscriptions.filter(|s| s.topic == *topic).count()))
-    }
-
-    /// The same, and the place of the subscription among those of the topic.
-    fn way(
-        &self,
-        publisher: Row<tacho_tables::Endpoint>,
-        subscription: Row<tacho_tables::Endpoint>,
-    ) -> Option<((String, u64, usize), usize)> {
-        let of = self.topic(publisher)?;
-        let name = &self.tables.nodes[self.tables.endpoints[subscription].node].name;
-        let listed = self.workload.nodes.iter().filter(|node| node.subscribes.iter().any(|s| s.topic == of.0));
-        let place = listed.into_iter().position(|node| is_called(name, &node.name))?;
-        Some((of, place))
+    /// The node of the workload that has an endpoint.
+    fn node_of(&self, endpoint: Row<Endpoint>) -> Option<&'a Node> {
+        self.nodes[self.tables.endpoints[endpoint].node]
     }
 
     /// Duration of publish calls: until the callback ends, or publishes the next message.
     fn sends(&self, samples: &mut Samples) {
-        let mut of_execution: HashMap<Row<Execution>, Vec<(i64, Row<tacho_tables::Endpoint>)>> = HashMap::new();
+        let mut of_execution: HashMap<Row<Execution>, Vec<(i64, Row<Endpoint>)>> = HashMap::new();
         for publication in &self.tables.publications {
             let Some(row) = publication.execution else { continue };
             of_execution.entry(row).or_default().push((publication.publish_ns, publication.publisher));
@@ -269,71 +265,18 @@ impl<'a> Run<'a> {
             sends.sort_unstable_by_key(|(publish_ns, _)| *publish_ns);
             for (place, (publish_ns, publisher)) in sends.iter().enumerate() {
                 let next_ns = sends.get(place + 1).map_or(end_ns, |(next_ns, _)| *next_ns);
-                if let Some(of) = self.topic(*publisher) {
-                    samples.transfers.entry(of).or_default().send.push(next_ns - publish_ns);
+                if let Some(topic) = &self.topics[*publisher] {
+                    samples.of_topic(topic).send.push(next_ns - publish_ns);
                 }
             }
         }
     }
+}
 
-    /// CPU time of processes beyond their callbacks', for each message that they sent or took and each wake-up.
-    fn middleware(&self, samples: &mut Samples) {
-        for (process, of) in numbered(&self.tables.processes) {
-            let exit = self.info.processes.iter().find(|exit| exit.pid == of.pid);
-            let Some(resources) = exit.and_then(|exit| exit.resources.as_ref()) else { continue };
-            let (Some(from_ns), Some(to_ns)) = (self.info.measured_from_ns, self.info.measured_to_ns) else { continue };
-            let part = (to_ns - from_ns) as f64 / resources.over_ns.max(1) as f64;
-            let executions = self.tables.executions.iter().filter(|execution| {
-                let is_own = self.tables.callbacks[execution.callback].process == process;
-                is_own && execution.start_ns >= from_ns && execution.start_ns < to_ns
-            });
-            let own = |execution: &Execution| execution.cpu_ns.or(Some(execution.end_ns? - execution.start_ns));
-            let in_callbacks: i64 = executions.filter_map(own).sum();
-            let of_process = |node: Row<tacho_tables::Node>| self.tables.nodes[node].process == process;
-            let endpoints = || numbered(&self.tables.endpoints).filter(|(_, endpoint)| of_process(endpoint.node));
-            let is_measured = |ns: i64| ns >= from_ns && ns < to_ns;
-            let mut sent: BTreeMap<Row<tacho_tables::Endpoint>, u64> = BTreeMap::new();
-            for publication in self.tables.publications.iter().filter(|p| is_measured(p.publish_ns)) {
-                *sent.entry(publication.publisher).or_default() += 1;
-            }
-            let taken = self.tables.messages.iter().filter(|message| {
-                message.take_ns.is_some_and(is_measured) && of_process(self.tables.endpoints[message.subscription].node)
-            });
-            let taken = taken.count() as u64;
-            let sends: u64 = endpoints().filter_map(|(row, _)| sent.get(&row)).sum();
-            let nodes = numbered(&self.tables.nodes).filter(|(_, node)| node.process == process);
-            let spinning = nodes.filter_map(|(_, node)| {
-                match self.workload.nodes.iter().find(|of| is_called(&node.name, &of.name))?.executor {
-                    Executor::Spin { hz } => Some((hz * (to_ns - from_ns) as f64 / 1e9) as u64),
-                    _ => None,
-                }
-            });
-            let wakes: u64 = spinning.sum();
-            let Some(each_ns) = ((resources.cpu_ns as f64 * part) as i64 - in_callbacks)
-                .max(0)
-                .checked_div((sends + taken + wakes) as i64)
-            else {
-                continue;
-            };
-            if wakes > 0 {
-                samples.check.push(each_ns);
-            }
-            for (row, endpoint) in endpoints() {
-                match endpoint.kind {
-                    EndpointKind::Publisher => {
-                        if let Some(of) = self.topic(row) {
-                            samples.transfers.entry(of).or_default().send_cpu.push(each_ns);
-                        }
-                    }
-                    EndpointKind::Subscription => {
-                        let publisher = numbered(&self.tables.endpoints)
-                            .find(|(_, of)| of.kind == EndpointKind::Publisher && of.topic == endpoint.topic);
-                        if let Some(of) = publisher.and_then(|(row, _)| self.topic(row)) {
-                            samples.transfers.entry(of).or_default().receive_cpu.push(each_ns);
-                        }
-                    }
-                }
-            }
-        }
-    }
+/// What the workload says of a topic that it publishes.
+fn topic(workload: &Workload, topic: &str) -> Option<Topic> {
+    let mut publications = workload.nodes.iter().flat_map(|node| &node.publishes);
+    let size_bytes = publications.find(|p| p.topic == *topic)?.size_bytes;
+    let subscriptions = workload.nodes.iter().flat_map(|node| &node.subscribes);
+    Some((topic.into(), size_bytes, subscriptions.filter(|s| s.topic == *topic).count()))
 }

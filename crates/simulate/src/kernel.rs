@@ -142,7 +142,7 @@ impl Kernel {
         let cpu = if allowed.is_empty() { thread % self.cpus.len() } else { allowed[thread % allowed.len()] };
         self.threads.push(Entity {
             class,
-            fair: fair::Entity::new(nice, self.settings.slice_ns),
+            fair: fair::Entity::new(nice, &self.settings),
             allowed,
             state: State::Asleep,
             cpu,
@@ -188,7 +188,7 @@ impl Kernel {
         entity.fair.rested(now - entity.slept_ns);
         self.enqueue(thread, cpu, false);
         match self.cpus[cpu].running {
-            None => self.run_next(cpu, now, now + latency_ns),
+            None => self.switch(cpu, None, false, now, now + latency_ns),
             Some(running) if self.preempts(thread, running, cpu) => self.preempt(cpu, now),
             Some(_) if self.threads[thread].class != Class::Fair => self.push(thread, now),
             Some(_) => self.arm(cpu, now),
@@ -360,10 +360,6 @@ impl Kernel {
         self.account(to, now);
         self.enqueue(thread, to, false);
         self.preempt(to, now);
-    }
-
-    fn run_next(&mut self, cpu: usize, now: i64, begins_ns: i64) {
-        self.switch(cpu, None, false, now, begins_ns);
     }
 
     /// Gives the CPU, which nothing runs on, to the best thread that is ready, or that another CPU has waiting.

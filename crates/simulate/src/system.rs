@@ -7,12 +7,13 @@ use crate::simulation::{Latencies, Link, Named, Owner, Process, Simulation};
 use crate::spread::Spread;
 use crate::trace::Trace;
 use crate::way::Way;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use tacho_events::files::Failed;
 use tacho_runner::instant::Grid;
+use tacho_runner::node::timers::{timers, PlannedTimer};
 use tacho_runner::phases::{node_seed, phase};
 use tacho_runner::window::Window;
-use tacho_workload::model::{Executor, Node as OfWorkload, Qos, Workload};
+use tacho_workload::model::{Executor, Node as OfWorkload, Qos, Scheduling, Workload};
 use tacho_workload::random::{mix, Draws};
 
 /// First process id.
@@ -39,6 +40,8 @@ struct Builder<'a> {
     kernel: Kernel,
     threads: Vec<Named>,
     processes: Vec<Process>,
+    /// Numbers of processes by name.
+    numbers: HashMap<String, usize>,
     nodes: Vec<Node>,
     streams: Vec<usize>,
     phases: BTreeMap<String, f64>,
@@ -74,6 +77,7 @@ pub(crate) fn build(
         kernel: Kernel::new(settings),
         threads: vec![],
         processes: vec![],
+        numbers: HashMap::new(),
         nodes: vec![],
         streams: vec![],
         phases: BTreeMap::new(),
@@ -87,7 +91,7 @@ pub(crate) fn build(
     }
     for _ in 0..workload.run.background_cpu {
         builder.tid += 1;
-        builder.thread(BACKGROUND, builder.tid, Owner::Background, &[], "");
+        builder.thread(BACKGROUND, builder.tid, Owner::Background, &[], None);
     }
     let links = builder.links();
     let Builder { trace, kernel, threads, processes, nodes, streams, phases, doubts, .. } = builder;
@@ -123,9 +127,7 @@ impl Builder<'_> {
         self.address
     }
 
-    fn thread(&mut self, name: &str, tid: u32, owner: Owner, cpus: &[u32], node: &str) -> Thread {
-        let of_node = self.workload.run.priority.iter().find(|(name, _)| name == node);
-        let scheduling = of_node.filter(|_| !node.is_empty()).map(|(_, scheduling)| *scheduling);
+    fn thread(&mut self, name: &str, tid: u32, owner: Owner, cpus: &[u32], scheduling: Option<Scheduling>) -> Thread {
         // As in prctl(2), a name has 15 bytes.
         let name = name.char_indices().take_while(|(at, c)| at + c.len_utf8() <= 15).map(|(_, c)| c).collect();
         self.threads.push(Named { tid, name, owner, is_named: false });
@@ -134,17 +136,17 @@ impl Builder<'_> {
 
     /// The process of this name, and whether it is new.
     fn process(&mut self, name: &str) -> (usize, bool) {
-        if let Some(known) = self.processes.iter().position(|process| process.name == name) {
-            return (known, false);
+        if let Some(known) = self.numbers.get(name) {
+            return (*known, false);
         }
         let number = self.processes.len();
+        self.numbers.insert(name.into(), number);
         self.tid += 1;
         let pid = self.tid;
         self.tid += 1;
         let helper_tid = self.tid;
         let file = self.trace.add_process(name, pid, self.now);
-        debug_assert!(file >= number);
-        let helper = self.thread(name, helper_tid, Owner::Middleware(number), &[], "");
+        let helper = self.thread(name, helper_tid, Owner::Middleware(number), &[], None);
         let stream = self.trace.add_stream(file, helper_tid);
         let jobs = VecDeque::new();
         self.processes.push(Process { name: name.into(), pid, file, helper, stream, jobs });
@@ -162,9 +164,7 @@ impl Builder<'_> {
             self.tid += 1;
             self.tid
         };
-        let cpus = run.cpus.iter().find(|(name, _)| *name == of.name).map(|(_, cpus)| cpus.clone()).unwrap_or_default();
-        let number = self.nodes.len();
-        let thread = self.thread(&of.name, tid, Owner::Node(number), &cpus, &of.name);
+        let thread = self.thread(&of.name, tid, Owner::Node(index), run.cpus_of(&of.name), run.priority_of(&of.name));
         let stream = self.trace.add_stream(self.processes[process].file, tid);
         let handle = self.address();
         self.trace.node(stream, now, handle, &of.name)?;
@@ -201,34 +201,23 @@ impl Builder<'_> {
             });
             self.publisher_id += 1;
         }
-        let is_triggered = of.is_triggered();
-        let rates = |publishers: &[Publisher]| publishers.iter().filter_map(|p| p.rate_hz).reduce(f64::max);
-        let all: Vec<usize> = (0..publishers.len()).collect();
         let start_ns = self.window.start_ns;
         let mut wakes = None;
-        // What a timer serves, its rate, its name; and when things are due.
-        let (timers, grids): (Vec<(f64, String, Vec<usize>)>, Vec<Option<Grid>>) = match of.executor {
-            Executor::Timer { hz } => (vec![(hz, "timer".into(), all)], vec![Some(Grid::new(start_ns, phase, hz))]),
+        let planned = timers(of);
+        let grids = match of.executor {
             Executor::Spin { hz } => {
                 let grid = Grid::new(start_ns, phase, hz);
                 wakes = Some(grid);
                 let due = |p: &Publisher| match p.rate_hz {
                     Some(hz) => Some(Grid::from_first(grid.first_ns(), hz)),
-                    None => (!is_triggered).then_some(grid),
+                    None => (!of.is_triggered()).then_some(grid),
                 };
-                let rate = if !is_triggered && !of.computes_only_when_due() { Some(hz) } else { rates(&publishers) };
-                let timers = rate.map(|hz| (hz, "spin".into(), all)).into_iter().collect();
-                (timers, publishers.iter().map(due).collect())
+                publishers.iter().map(due).collect()
             }
-            Executor::Arrival => {
-                let timed = publishers.iter().enumerate().filter_map(|(at, p)| Some((at, p.rate_hz?)));
-                let topic = |at: usize| format!("publish {}", of.publishes[at].topic);
-                let timers = timed.clone().map(|(at, hz)| (hz, topic(at), vec![at])).collect();
-                (timers, timed.map(|(_, hz)| Some(Grid::new(start_ns, phase, hz))).collect())
-            }
+            _ => planned.iter().map(|timer| Some(Grid::new(start_ns, phase, timer.hz))).collect::<Vec<_>>(),
         };
         let mut of_timers = Vec::new();
-        for (hz, what, publishers) in timers {
+        for PlannedTimer { hz, what, publishers } in planned {
             let [own, callback] = [self.address(), self.address()];
             let period_ns = (1e9 / hz).round() as i64;
             let symbol = format!("/{} {what}", of.name);

@@ -248,6 +248,22 @@ pub enum Start {
     AtOnce,
 }
 
+impl RunOptions {
+    /// CPUs that a node's thread may use; empty: all.
+    pub fn cpus_of(&self, node: &str) -> &[u32] {
+        of_node(&self.cpus, node).map_or(&[], Vec::as_slice)
+    }
+
+    /// Scheduling of a node's thread; `None`: like any program.
+    pub fn priority_of(&self, node: &str) -> Option<Scheduling> {
+        of_node(&self.priority, node).copied()
+    }
+}
+
+fn of_node<'a, T>(of_nodes: &'a [(String, T)], node: &str) -> Option<&'a T> {
+    of_nodes.iter().find(|(name, _)| name == node).map(|(_, value)| value)
+}
+
 impl Default for RunOptions {
     /// One run of 5 s, seed 1, all CPUs, a free domain, no clock in the nodes.
     fn default() -> Self {

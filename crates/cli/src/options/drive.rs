@@ -1,9 +1,8 @@
 //! Options of `tacho drive`.
 
-use super::{duration, Out, Scheduler};
+use super::{Out, Scheduler, Varied};
 use clap::Args;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Drive a car around a track with a workload's stack, in real time, and report whether it kept its lane
 #[derive(Debug, Args)]
@@ -20,24 +19,14 @@ pub struct Drive {
     pub workload: PathBuf,
     #[command(flatten)]
     pub out: Out,
-    /// Run the short form of the workload file
-    #[arg(long)]
-    pub short: bool,
+    #[command(flatten)]
+    pub varied: Varied,
     /// Speed that planning aims at, with its unit: 5m/s [default: as the workload says]
     #[arg(long, value_name = "SPEED")]
     pub speed: Option<String>,
     /// Number of instances of the first chain, which determines the duration [default: as the workload says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "duration")]
     pub instances: Option<u32>,
-    /// Duration of each drive, with its unit: 30s [default: as the workload says]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub duration: Option<Duration>,
-    /// Number of drives, each with other phases [default: as the workload says]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub repeats: Option<u32>,
-    /// Seed of phases and of distributions [default: as the workload says]
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
     /// Change a value of the workload: world.work.obstacles=1, route.spin='10 Hz'. Repeat it for several
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,

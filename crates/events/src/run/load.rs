@@ -69,11 +69,15 @@ impl Load {
         self.others_cpu_s.filter(|_| self.over_s > 0.0).map(|cpu_s| cpu_s / self.over_s)
     }
 
+    /// Part of the time of all CPUs in which one was in use, by whomever.
+    pub fn used_part(&self) -> Option<f64> {
+        let all_s = f64::from(self.cpus?) * self.over_s;
+        (all_s > 0.0).then_some(self.machine_cpu_s? / all_s)
+    }
+
     /// Whether all CPUs were in use nearly all the time, and others had a good part of them: whoever woke up waited.
     pub fn is_full(&self) -> bool {
-        let all_s = self.cpus.map(|cpus| f64::from(cpus) * self.over_s);
-        let used = self.machine_cpu_s.zip(all_s).is_some_and(|(used_s, all_s)| used_s >= Load::FULL * all_s);
-        used && self.much().is_some()
+        self.used_part().is_some_and(|part| part >= Load::FULL) && self.much().is_some()
     }
 
     /// Returns in words what used much of the machine: `other processes used 1.52 CPUs on the average`. `None`: nothing

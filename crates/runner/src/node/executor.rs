@@ -9,6 +9,7 @@ use crate::node::ending::Ending;
 use crate::node::entities::{self, NodePublisher, NodeSubscription, Timer};
 use crate::node::failure::Failure;
 use crate::node::signal::{Interrupt, Poll, Signal};
+use crate::node::timers::timers;
 use crate::node::trace::Trace;
 use crate::protocol::{NodeFigures, NodePlan, OutputFigures};
 use std::sync::Arc;
@@ -101,26 +102,10 @@ impl NodeExecutor {
             .zip(&plan.outputs)
             .map(|(p, output)| entities::publisher(session, &handle, p, output, &mut payload, &trace))
             .collect::<Result<Vec<_>, Error>>()?;
-        let all = || (0..publishers.len()).collect::<Vec<_>>();
-        let timers = match plan.node.executor {
-            Executor::Timer { hz } => vec![(entities::timer(&handle, hz, "timer", &trace), all())],
-            // A spinning node that messages trigger has no timer: at a wake it runs its subscriptions' callbacks.
-            Executor::Spin { hz } if !plan.node.is_triggered() && !plan.node.computes_only_when_due() => {
-                vec![(entities::timer(&handle, hz, "spin", &trace), all())]
-            }
-            // Callbacks that run only if something is due have that rate, whatever the rate of the wakes.
-            Executor::Spin { .. } => match publishers.iter().filter_map(|p| p.rate_hz).reduce(f64::max) {
-                Some(hz) => vec![(entities::timer(&handle, hz, "spin", &trace), all())],
-                None => vec![],
-            },
-            Executor::Arrival => publishers
-                .iter()
-                .enumerate()
-                .filter_map(|(i, p)| {
-                    Some((entities::timer(&handle, p.rate_hz?, &format!("publish {}", p.topic), &trace), vec![i]))
-                })
-                .collect(),
-        };
+        let timers: Vec<_> = timers(&plan.node)
+            .into_iter()
+            .map(|timer| (entities::timer(&handle, timer.hz, &timer.what, &trace), timer.publishers))
+            .collect();
         let waits_inside = matches!(plan.node.executor, Executor::Arrival)
             && timers.is_empty()
             && subscriptions.len() == 1

@@ -9,5 +9,6 @@ pub mod failure;
 pub mod process;
 pub mod refusals;
 pub mod signal;
+pub mod timers;
 pub mod trace;
 pub mod work;

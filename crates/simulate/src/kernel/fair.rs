@@ -3,11 +3,9 @@
 //! Virtual time is CPU time over weight. A thread whose virtual time is at most the weighted average of all that
 //! compete is eligible; of those, the one with the earliest virtual deadline runs. It is protected for a slice.
 
-use super::{Class, Cpu, Thread};
+use super::{Class, Cpu, Settings, Thread};
 
 const WEIGHT_OF_NICE_0: i64 = 1024;
-/// Bound of what a thread may be owed when it comes back: a tick, or two slices if that is more.
-const TICK_NS: i64 = 4_000_000;
 
 /// Weights of the nice values -20 to 19 (`sched_prio_to_weight`).
 const WEIGHTS: [i64; 40] = [
@@ -21,6 +19,8 @@ pub(super) struct Entity {
     weight: i64,
     /// A slice in its virtual time.
     slice: i64,
+    /// The most that it may be owed, or owe, when it comes back: a tick, or two slices if that is more.
+    most_lag: i64,
     time: i64,
     deadline: i64,
     /// What it was owed when it left; negative: what it owed.
@@ -28,9 +28,12 @@ pub(super) struct Entity {
 }
 
 impl Entity {
-    pub fn new(nice: i32, slice_ns: i64) -> Entity {
+    pub fn new(nice: i32, settings: &Settings) -> Entity {
         let weight = WEIGHTS[(nice.clamp(-20, 19) + 20) as usize];
-        Entity { weight, slice: slice_ns * WEIGHT_OF_NICE_0 / weight, time: 0, deadline: 0, lag: 0 }
+        let in_its_time = |ns: i64| ns * WEIGHT_OF_NICE_0 / weight;
+        let slice = in_its_time(settings.slice_ns);
+        let most_lag = (2 * slice).max(in_its_time(settings.tick_ns));
+        Entity { weight, slice, most_lag, time: 0, deadline: 0, lag: 0 }
     }
 
     /// It slept for so long: what it owed is forgotten as time passes (delayed dequeue).
@@ -104,8 +107,7 @@ impl Fair {
     /// A thread that goes; `members` still has it.
     pub fn left(&mut self, entity: &Entity, members: Members) -> Entity {
         self.clock = members.average;
-        let limit = (2 * entity.slice).max(TICK_NS * WEIGHT_OF_NICE_0 / entity.weight);
-        Entity { lag: (members.average - entity.time).clamp(-limit, limit), ..*entity }
+        Entity { lag: (members.average - entity.time).clamp(-entity.most_lag, entity.most_lag), ..*entity }
     }
 
     /// The running thread has run.
