@@ -31,7 +31,7 @@ use tacho_tables::rows::{far_apart, Rows};
 use tacho_tables::{named, Chain, ChainInput, Endpoint, Hop, Instance, Link, LinkRule, Node, NodeState, Note};
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
-use ties::{Tie, Ties};
+use ties::{Pair, Tie, Ties};
 use usage::Usage;
 use wait::Arrival;
 
@@ -95,8 +95,14 @@ pub(crate) struct Tracer<'a> {
 }
 
 impl<'a> Tracer<'a> {
-    pub fn new(seen: &'a Ways, usage: &'a Usage, workload: Option<&'a Workload>, stated: &'a Links) -> Self {
-        Tracer { seen, usage, ties: Ties::new(seen, usage, workload, stated), busy: Busy::new(seen) }
+    pub fn new(
+        seen: &'a Ways,
+        usage: &'a Usage,
+        busy: Busy,
+        workload: Option<&'a Workload>,
+        stated: &'a Links,
+    ) -> Self {
+        Tracer { seen, usage, ties: Ties::new(seen, usage, workload, stated), busy }
     }
 
     /// All instances of all paths, and the hops of all of them or, where those may be many, of those that are told one
@@ -104,11 +110,11 @@ impl<'a> Tracer<'a> {
     pub fn trace(&mut self, paths: Vec<Path>) -> Traced {
         let mut tables = Traced::default();
         let (mut without, mut asked) = (0, HashSet::new());
+        self.ties.infer_all(paths.iter().flat_map(pairs));
         let (paths, cut) = bounds::followed(self, paths);
         tables.notes.extend(cut);
         let many_hops = bounds::may_be_many_hops(self, &paths);
         let mut paths = paths.into_iter().peekable();
-        // In rounds, since ties are inferred one after the other: each pair of an input and an output once.
         while paths.peek().is_some() {
             let round: Vec<_> =
                 paths.by_ref().take(ROUND * threads()).map(|path| (self.ties_of(&path), path)).collect();
@@ -153,7 +159,7 @@ impl<'a> Tracer<'a> {
     /// How each node of a path but the first ties its output to its input.
     fn ties_of(&mut self, path: &Path) -> Vec<Tie> {
         let last = path.nodes.len() - 1;
-        let tie = |i: usize| match i == last && path.end != End::Output && path.output.is_none() {
+        let tie = |i: usize| match i == last && ends_with_a_callback(path) {
             true => self.ties.of_callback(path.nodes[i], path.topics[i - 1], &path.by[i]),
             false => self.ties.of(path.nodes[i], path.topics[i - 1], path.output_of(i)),
         };
@@ -253,6 +259,17 @@ impl<'a> Tracer<'a> {
         words.push(arrival.words().to_string());
         words.join("; ")
     }
+}
+
+/// Whether the output of a path is the end of a callback, so that its last node ties nothing to its input.
+fn ends_with_a_callback(path: &Path) -> bool {
+    path.end != End::Output && path.output.is_none()
+}
+
+/// The pairs of a path whose ties are inferred.
+fn pairs(path: &Path) -> impl Iterator<Item = Pair> + '_ {
+    let until = path.nodes.len() - usize::from(ends_with_a_callback(path));
+    (1..until).map(|i| (path.nodes[i], path.topics[i - 1], path.output_of(i)))
 }
 
 /// One note for all chains that the same stands against.

@@ -22,6 +22,7 @@ use crate::figures::Repeat;
 use late::Late;
 use ran::Ran;
 use std::collections::HashSet;
+use tacho_tables::in_order::in_order;
 use tacho_tables::summary::{CallbackFigures, ChainFigures, Culprit, Finding, Verdict};
 use tacho_tables::LinkEvidence;
 
@@ -60,10 +61,7 @@ pub(crate) fn verdict(
         return None;
     }
     let ran = Ran::of(repeats);
-    let mut of_chains: Vec<OfChain> =
-        that_matter(chains).into_iter().map(|chain| of_chain(repeats, &ran, chain)).collect();
-    let guilty = of_chains.iter().position(|of| missed(&of.verdict) || !of.suspects.is_empty());
-    let of_chain = if of_chains.is_empty() { OfChain::default() } else { of_chains.swap_remove(guilty.unwrap_or(0)) };
+    let of_chain = first_guilty(repeats, &ran, &that_matter(chains)).unwrap_or_default();
     let found = findings::suspects(findings, callbacks, &of_chain);
     let OfChain { mut verdict, mut suspects, .. } = of_chain;
     suspects.extend(found);
@@ -75,6 +73,28 @@ pub(crate) fn verdict(
     verdict.culprits = suspects.into_iter().take(NAMED).map(|suspect| suspect.culprit).collect();
     verdict.text = text(&verdict, chains);
     Some(verdict)
+}
+
+/// What is said of the first chain that missed its deadline or accuses anybody, else of the first. The others are
+/// looked at only if the first does neither.
+fn first_guilty(repeats: &[Repeat<'_>], ran: &Ran, chains: &[&ChainFigures]) -> Option<OfChain> {
+    let is_guilty = |of: &OfChain| missed(&of.verdict) || !of.suspects.is_empty();
+    let (first, others) = chains.split_first()?;
+    let first = of_chain(repeats, ran, first);
+    if is_guilty(&first) {
+        return Some(first);
+    }
+    let mut guilty = None;
+    in_order(
+        others.iter(),
+        |chain| of_chain(repeats, ran, chain),
+        |of| {
+            if guilty.is_none() && is_guilty(&of) {
+                guilty = Some(of);
+            }
+        },
+    );
+    guilty.or(Some(first))
 }
 
 /// Chains with instances, those that missed a deadline first, then by their worst; those that rest on a guess only if

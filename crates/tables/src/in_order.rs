@@ -98,6 +98,18 @@ pub fn in_order<W, R: Send>(
     });
 }
 
+/// Does two things, side by side if there are threads for it.
+pub fn both<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
+    if threads() < 2 {
+        return (one(), other());
+    }
+    std::thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        (one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), other)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

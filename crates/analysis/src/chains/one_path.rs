@@ -122,7 +122,7 @@ impl<'p> Following<'p> {
         let (seen, path, chain) = (tracer.seen, self.path, Row::new(0));
         let mut tables = self.tables;
         let told = (!self.keeps_all).then(|| told::told(&tables.instances));
-        for instance in told.iter().flatten() {
+        for instance in far_apart(told.iter().flatten()) {
             // Once more: it leads where it led before.
             if let Ok(Some(trail)) = follower.follow(&self.route, self.followed[instance.index()]) {
                 tables.hops.extend(trail.rows(*instance));
@@ -138,7 +138,7 @@ impl<'p> Following<'p> {
         }
         words.extend(path.output.map(|topic| seen.topics.names[topic].clone()));
         let origins = tracer.origins(path);
-        tables.inputs.extend(reaction::inputs(tracer, chain, &origins, &self.descents, outputs));
+        tables.inputs = reaction::inputs(tracer, chain, &origins, &self.descents, outputs);
         let until_ns = tracer.served_until(path);
         let (lost, on_their_way) = tracer.without_descendant(path, &origins, &self.descents, (self.worst, until_ns));
         tables.chains.push(Chain {

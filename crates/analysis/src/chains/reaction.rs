@@ -58,7 +58,7 @@ fn spans(starts: &[i64], descents: &[(usize, i64)]) -> Rows<Span> {
     let none = || std::iter::repeat_n(None, starts.len()).collect::<Rows<Option<i64>>>();
     let (mut reflected, mut last_used) = (none(), none());
     let mut next = first;
-    for (input, time) in descents {
+    for (input, time) in far_apart(descents.iter()) {
         while next <= *input {
             reflected[next] = Some(*time);
             next += 1;

@@ -14,8 +14,9 @@ use crate::chains::usage::Usage;
 use crate::observe::{PublicationSeen, Topic};
 use crate::stages::Ways;
 use input_of::InputOf;
-use std::collections::{HashMap, HashSet};
-use std::sync::OnceLock;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, OnceLock};
+use tacho_tables::in_order::in_order;
 use tacho_tables::row::Row;
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::rows::{far_apart, Rows};
@@ -76,7 +77,7 @@ pub(crate) struct Ties<'a> {
     /// By node and input, what it publishes in the callbacks of this input.
     own_outputs: HashMap<(Row<Node>, Row<Topic>), Vec<Row<Topic>>>,
     /// Executions by callback, once they are asked for.
-    executions: OnceLock<Grouped<Callback, Row<Execution>>>,
+    executions: Arc<OnceLock<Grouped<Callback, Row<Execution>>>>,
 }
 
 /// A publish call of a node on a topic, inside a callback.
@@ -98,7 +99,29 @@ impl<'a> Ties<'a> {
             inputs: HashMap::new(),
             filters: HashMap::new(),
             own_outputs: HashMap::new(),
-            executions: OnceLock::new(),
+            executions: Arc::default(),
+        }
+    }
+
+    /// Infers the ties of all these pairs, nodes side by side: a tie depends on its own node alone.
+    pub fn infer_all(&mut self, pairs: impl Iterator<Item = Pair>) {
+        let mut of_nodes: BTreeMap<Row<Node>, Vec<Pair>> = BTreeMap::new();
+        pairs.for_each(|pair| of_nodes.entry(pair.0).or_default().push(pair));
+        let mut inferred: Vec<Ties<'a>> = Vec::new();
+        let alone = |pairs: Vec<Pair>| {
+            let mut ties = Ties::new(self.seen, self.usage, self.workload, self.stated);
+            ties.executions = self.executions.clone();
+            for (node, input, output) in pairs {
+                ties.of(node, input, output);
+            }
+            ties
+        };
+        in_order(of_nodes.into_values(), alone, |ties| inferred.push(ties));
+        for Ties { known, inputs, filters, own_outputs, .. } in inferred {
+            self.known.extend(known);
+            self.inputs.extend(inputs);
+            self.filters.extend(filters);
+            self.own_outputs.extend(own_outputs);
         }
     }
 

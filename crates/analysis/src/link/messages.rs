@@ -5,6 +5,7 @@ use super::{promise, Matched};
 use crate::observe::serving::Ended;
 use crate::observe::{EndpointSeen, PublicationSeen, Seen, TakeSeen, Topic, INTERNAL};
 use crate::Options;
+use tacho_tables::in_order::both;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::{far_apart, Rows};
 use tacho_tables::{Delivery, Endpoint, EndpointKind, Message, Note, Publication};
@@ -29,7 +30,12 @@ pub(crate) fn messages(
     options: &Options,
     workload: Option<&Workload>,
 ) -> Messages {
-    let mut notes = Vec::new();
+    let (publications, taken) = both(|| publications(seen, options), || taken(seen, matched, ended, options, workload));
+    Messages { publications, ..taken }
+}
+
+/// Publish calls inside the measured window.
+fn publications(seen: &Seen, options: &Options) -> Rows<Publication> {
     let mut publications = Rows::new();
     for publication in &seen.publications {
         match publication.endpoint {
@@ -45,6 +51,12 @@ pub(crate) fn messages(
             _ => {}
         }
     }
+    publications
+}
+
+/// Messages inside the measured window, without the publish calls.
+fn taken(seen: &Seen, matched: &Matched, ended: &Ended, options: &Options, workload: Option<&Workload>) -> Messages {
+    let mut notes = Vec::new();
     let deadlines = deadlines_ns(seen, matched, options, workload);
     let (mut messages, mut takes) = (Rows::new(), Rows::new());
     let mut not_recorded = 0;
@@ -98,9 +110,11 @@ pub(crate) fn messages(
         messages.iter().zip(0..).map(|(m, row)| (m.publish_ns.or(m.take_ns), row)).collect();
     let place = |row: u32| (messages[row as usize].subscription, messages[row as usize].take_ns);
     let order = order.sorted_by(|a, b| a.0.cmp(&b.0).then_with(|| place(a.1).cmp(&place(b.1))));
-    let takes = far_apart(order.iter()).map(|(_, row)| takes[*row as usize]).collect();
-    let messages = far_apart(order.into_iter()).map(|(_, row)| messages[row as usize]).collect();
-    Messages { publications, messages, takes, ends, notes }
+    let (takes, messages) = both(
+        || far_apart(order.iter()).map(|(_, row)| takes[*row as usize]).collect(),
+        || far_apart(order.iter()).map(|(_, row)| messages[*row as usize]).collect(),
+    );
+    Messages { publications: Rows::new(), messages, takes, ends, notes }
 }
 
 /// Deadline of each publisher's messages: the workload's, else its period, else the mean distance of the publications

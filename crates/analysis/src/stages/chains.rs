@@ -2,6 +2,7 @@
 
 use super::linked::Carried;
 use super::{Paths, Ways};
+use crate::chains::busy::Busy;
 use crate::chains::causes::causes;
 use crate::chains::states::executors;
 use crate::chains::usage::Usage;
@@ -10,6 +11,7 @@ use crate::link::fate::Fates;
 use crate::link::Messages;
 use crate::notes::Place;
 use crate::observe::Seen;
+use tacho_tables::in_order::both;
 use tacho_tables::{Cause, ExecutorThread, HostClock, Note, Tables};
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
@@ -26,11 +28,11 @@ impl Chains {
     /// Follows each path over the whole run, and explains what is late and lost.
     pub fn of(paths: Paths, workload: Option<&Workload>, stated: &Links) -> Chains {
         let Paths { mut ways, paths } = paths;
-        let usage = Usage::new(&ways);
-        let mut tracer = Tracer::new(&ways, &usage, workload, stated);
+        let (busy, usage) = both(|| Busy::new(&ways), || Usage::new(&ways));
+        let mut tracer = Tracer::new(&ways, &usage, busy, workload, stated);
         let mut traced = tracer.trace(paths);
-        let causes = causes(&tracer, &traced, &Fates::new(&ways));
-        let executors = executors(&ways, &tracer.busy);
+        let (executors, causes) =
+            both(|| executors(&ways, &tracer.busy), || causes(&tracer, &traced, &Fates::new(&ways)));
         drop(tracer);
         let lost_events = lost_events(&ways, traced.left_out);
         ways.notes.add(Place::LostEvents, lost_events);

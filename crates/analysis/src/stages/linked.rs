@@ -11,6 +11,7 @@ use crate::observe::services::Services;
 use crate::observe::serving::Ended;
 use crate::observe::Seen;
 use crate::Options;
+use tacho_tables::in_order::both;
 use tacho_tables::rows::Rows;
 use tacho_tables::{Endpoint, Layers};
 use tacho_workload::model::Workload;
@@ -44,8 +45,8 @@ impl Linked {
             options.started_ns = start_up::end_ns(&seen, &matched, begin_ns);
         }
         let mut messages = messages(&seen, &matched, &ended, &options, workload);
-        let (layers, layer_notes) = layers(&seen, &matched, &messages);
-        let endpoints = endpoints(&seen, &matched, &messages, &options);
+        let ((layers, layer_notes), endpoints) =
+            both(|| layers(&seen, &matched, &messages), || endpoints(&seen, &matched, &messages, &options));
         notes.add(Place::Recording, seen.notes(&matched.ros1.unlinked()));
         notes.add(Place::Links, std::mem::take(&mut matched.notes));
         notes.add(Place::Messages, std::mem::take(&mut messages.notes));

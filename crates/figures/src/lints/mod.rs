@@ -21,6 +21,7 @@ pub(crate) use callbacks::ON_AVERAGE;
 use facts::Facts;
 use std::collections::hash_map::Entry;
 use std::collections::HashMap;
+use tacho_tables::in_order::in_order;
 use tacho_tables::summary::{Finding, FindingCase};
 use tacho_workload::model::Workload;
 
@@ -81,7 +82,7 @@ pub static LINTS: &[Lint] = &[
 /// What all lints find. A case that several repeats show is one, told as in the worst of them.
 pub(crate) fn findings(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Vec<Finding> {
     let facts: Vec<Facts<'_>> = repeats.iter().map(|repeat| Facts::new(repeat, workload)).collect();
-    let found = LINTS.iter().map(|lint| {
+    let find = |lint: &Lint| {
         // By subject and, where a run has several of one name, which of them by weight: of each the worst, and the
         // repeats that have it.
         let mut known: HashMap<(String, usize), (Case, u64)> = HashMap::new();
@@ -115,8 +116,10 @@ pub(crate) fn findings(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> V
                 .map(|(_, (case, in_repeats))| told(case, in_repeats, repeats.len()))
                 .collect(),
         }
-    });
-    found.filter(|finding| finding.count > 0).collect()
+    };
+    let mut found: Vec<Finding> = Vec::new();
+    in_order(LINTS.iter(), find, |finding| found.extend(Some(finding).filter(|finding| finding.count > 0)));
+    found
 }
 
 fn worst_first(mut cases: Vec<Case>) -> Vec<Case> {

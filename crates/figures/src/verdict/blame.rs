@@ -107,11 +107,8 @@ pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
     for blame in blames.values_mut() {
         if let Some((number, execution)) = blame.executions.first() {
             let repeat = repeats[number];
-            let own = late.ran.executions(repeat, repeat.tables.executions[*execution].callback);
-            let times_ms = own.filter_map(|e| Some((e.end_ns? - e.start_ns) as f64 / NS_PER_MS));
-            let (mut all, mut long) = (0, 0);
-            times_ms.for_each(|ms| (all, long) = (all + 1, long + usize::from(ms >= 0.5 * blame.wall_ms)));
-            blame.is_usual = long * 2 >= all;
+            let median = late.ran.median_ns(repeat, repeat.tables.executions[*execution].callback);
+            blame.is_usual = median.is_none_or(|ns| ns as f64 / NS_PER_MS >= 0.5 * blame.wall_ms);
         }
     }
     let times_ms = late.median_ms.max(1e-3);

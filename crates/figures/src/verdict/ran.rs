@@ -3,7 +3,8 @@
 use super::late::number_of;
 use crate::figures::Repeat;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use tacho_tables::row::{numbered, Row};
+use std::sync::OnceLock;
+use tacho_tables::row::{numbered, Column, Row};
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{Callback, Execution, Process};
 
@@ -12,6 +13,8 @@ pub(super) struct Ran(BTreeMap<usize, Of>);
 
 struct Of {
     by_callback: Grouped<Callback, Row<Execution>>,
+    /// Of each callback the time that half of its executions take or more, once it is asked for.
+    medians_ns: Column<Callback, OnceLock<Option<i64>>>,
     loads: HashMap<(Row<Process>, u32), Load>,
 }
 
@@ -32,7 +35,8 @@ impl Ran {
             let (executions, callbacks) = (&repeat.tables.executions, repeat.tables.callbacks.len());
             let by_callback =
                 Grouped::new(callbacks, || numbered(executions).map(|(row, execution)| (execution.callback, row)));
-            Of { by_callback, loads: loads(repeat) }
+            let medians_ns = Column::of((0..callbacks).map(|_| OnceLock::new()));
+            Of { by_callback, medians_ns, loads: loads(repeat) }
         };
         Ran(repeats.iter().map(|repeat| (number_of(repeat), of_repeat(repeat))).collect())
     }
@@ -46,6 +50,16 @@ impl Ran {
         let rows = self.0[&number_of(repeat)].by_callback.of(callback);
         let tables = repeat.tables;
         rows.iter().map(move |row| &tables.executions[*row])
+    }
+
+    /// The longest time that at least half of a callback's executions take; `None`: none of them ended.
+    pub fn median_ns(&self, repeat: &Repeat<'_>, callback: Row<Callback>) -> Option<i64> {
+        *self.0[&number_of(repeat)].medians_ns[callback].get_or_init(|| {
+            let executions = self.executions(repeat, callback);
+            let mut times: Vec<i64> = executions.filter_map(|e| Some(e.end_ns? - e.start_ns)).collect();
+            let middle = times.len() / 2;
+            (!times.is_empty()).then(|| *times.select_nth_unstable(middle).1)
+        })
     }
 
     /// What a thread of a process did, if it ran callbacks.
