@@ -4,7 +4,7 @@ use super::facts::{percent, time, Facts};
 use super::ran::Executor;
 use super::{Case, Lint};
 use std::collections::{BTreeMap, HashMap};
-use tacho_tables::row::{numbered, Row};
+use tacho_tables::row::Row;
 use tacho_tables::{Callback, Execution, Node, Process, ServiceCall};
 
 /// Calls of a callback that are judged together, and the part of them that must come back inside it.
@@ -124,7 +124,7 @@ fn hanging(facts: &Facts<'_>) -> Vec<Case> {
         }
     }
     let open: Vec<(Row<Execution>, &Execution)> =
-        numbered(&facts.tables.executions).filter(|(_, execution)| execution.end_ns.is_none()).collect();
+        facts.tables.executions.numbered().filter(|(_, execution)| execution.end_ns.is_none()).collect();
     let case = |call: &ServiceCall| {
         let (client, sent) = (call.client?, call.requested_ns()?);
         let process = process_of(facts, client);
@@ -137,7 +137,7 @@ fn hanging(facts: &Facts<'_>) -> Vec<Case> {
         });
         let (Some((row, execution)), None, true) = (callers.next(), callers.next(), is_old) else { return None };
         // Another call of it, or of a callback inside of it, may have come later.
-        let went_on = numbered(&facts.tables.executions).any(|(other, e)| {
+        let went_on = facts.tables.executions.numbered().any(|(other, e)| {
             other > *row
                 && e.tid == execution.tid
                 && process == facts.tables.callbacks[e.callback].process

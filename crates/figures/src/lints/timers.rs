@@ -6,6 +6,7 @@ use super::ran::{Executor, Ran};
 use super::{Case, Lint};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tacho_tables::row::Row;
+use tacho_tables::rows::far_apart;
 use tacho_tables::Callback;
 
 /// Part of a period from which on a start is late.
@@ -60,7 +61,7 @@ fn late_timer(
     let (mut late, mut by): (Vec<i64>, HashMap<Row<Callback>, i64>) = (Vec::new(), HashMap::new());
     // When the start before was due. A start that nothing held up is on the grid, which may wander.
     let (mut grid, mut near) = (ran.first()?.start_ns, 0);
-    for ran in &ran[1..] {
+    for ran in far_apart(ran[1..].iter()) {
         let due = grid + period;
         let waited = ran.start_ns - due;
         let others = match waited > 0 {

@@ -3,7 +3,7 @@
 use super::callback::{full_name, Named};
 use crate::figures::Repeat;
 use std::collections::{BTreeMap, BTreeSet};
-use tacho_tables::row::{numbered, Row};
+use tacho_tables::row::Row;
 use tacho_tables::{Callback, Delivery, Endpoint, EndpointKind, Execution};
 
 /// Part of the messages that went missing while one callback ran, from which on it is to blame.
@@ -39,7 +39,9 @@ fn holder(repeat: &Repeat<'_>, node: &str, topic: &str) -> Option<Holder> {
     let threads: BTreeSet<_> =
         takes.filter_map(|message| message.execution).map(|row| thread(&tables.executions[row])).collect();
     let [own] = threads.into_iter().collect::<Vec<_>>()[..] else { return None };
-    let mut ran: Vec<(i64, i64, Row<Execution>)> = numbered(&tables.executions)
+    let mut ran: Vec<(i64, i64, Row<Execution>)> = tables
+        .executions
+        .numbered()
         .filter(|(_, execution)| thread(execution) == own)
         .filter_map(|(row, execution)| Some((execution.start_ns, execution.end_ns?, row)))
         .collect();

@@ -35,7 +35,7 @@ impl Ties<'_> {
             far_apart(takes.iter()).map(|take| seen.takes[*take].message).filter(|message| *message != 0).collect();
         let mut times: HashMap<u32, Times> = HashMap::new();
         let step = takes.len().div_ceil(KEPT).max(1);
-        for pair in takes.windows(2).step_by(step) {
+        for pair in far_apart(takes.windows(2).step_by(step)) {
             let (kept, next) = (&seen.takes[pair[0]], &seen.takes[pair[1]]);
             let held_from = kept.execution.map_or(Some(kept.time), |e| seen.executions[e].end_ns);
             let Some(held_from) = held_from.filter(|_| kept.message != 0 && !seen.lacks(kept.time, next.time)) else {
