@@ -22,8 +22,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use tacho_tables::in_order::in_order;
 use tacho_tables::row::Row;
-use tacho_tables::rows::far_apart;
 use tacho_tables::rows::grouped::Grouped;
+use tacho_tables::rows::relieve;
 use tacho_tables::{
     Callback, CallbackKind, Cause, CauseKind, Execution, Hop, Instance, Name, Node, OffCpu, Preemption,
 };
@@ -152,8 +152,8 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
         let late = late(&chains.instances, instances.clone(), made_of.path.deadline_ns, matter[chain]);
         let late: Vec<(Row<Instance>, Parts)> = late.into_iter().map(|i| (i, parts_of(i))).collect();
         let usual = match matter[chain] || made_of.path.deadline_ns.is_some() {
-            true => usual(&late, far_apart(sample(instances)).map(parts_of)),
-            false => usual(&late, far_apart(few(instances)).map(parts_of)),
+            true => usual(&late, sample(instances).map(parts_of)),
+            false => usual(&late, few(instances).map(parts_of)),
         };
         let mut words: BTreeMap<&Who, Name> = BTreeMap::new();
         for (instance, parts) in &late {
@@ -238,6 +238,8 @@ struct Explainer<'a> {
 impl Explainer<'_> {
     /// Everything that the instance with this last hop consists of.
     fn parts(&self, last: &Hop) -> Parts {
+        // Instances that are explained lie far apart, and each has many rows of many tables.
+        relieve();
         let output = Output { execution: last.execution, publication: self.output_of(last), time: last.output_ns };
         let mut parts = Pieces::default();
         let mut follower = self.follower.borrow_mut();

@@ -8,7 +8,7 @@ use super::{reaction, told, MadeOf, Traced, Tracer};
 use crate::graph::Path;
 use crate::observe::PublicationSeen;
 use tacho_tables::row::Row;
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::{far_apart, relieve, Rows};
 use tacho_tables::{Chain, ChainInput, Hop, Instance, LinkRule, Node};
 
 /// All instances of these paths, in their order. `many_hops`: those that nobody asked for have them of some instances
@@ -122,7 +122,8 @@ impl<'p> Following<'p> {
         let (seen, path, chain) = (tracer.seen, self.path, Row::new(0));
         let mut tables = self.tables;
         let told = (!self.keeps_all).then(|| told::told(&tables.instances));
-        for instance in far_apart(told.iter().flatten()) {
+        for instance in told.iter().flatten() {
+            relieve();
             // Once more: it leads where it led before.
             if let Ok(Some(trail)) = follower.follow(&self.route, self.followed[instance.index()]) {
                 tables.hops.extend(trail.rows(*instance));

@@ -4,7 +4,7 @@ use super::late::number_of;
 use crate::figures::Repeat;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
-use tacho_tables::row::{numbered, Column, Row};
+use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{Callback, Execution, Process};
 
@@ -34,7 +34,7 @@ impl Ran {
         let of_repeat = |repeat: &Repeat<'_>| {
             let (executions, callbacks) = (&repeat.tables.executions, repeat.tables.callbacks.len());
             let by_callback =
-                Grouped::new(callbacks, || numbered(executions).map(|(row, execution)| (execution.callback, row)));
+                Grouped::new(callbacks, || executions.numbered().map(|(row, execution)| (execution.callback, row)));
             let medians_ns = Column::of((0..callbacks).map(|_| OnceLock::new()));
             Of { by_callback, medians_ns, loads: loads(repeat) }
         };
