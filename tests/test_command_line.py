@@ -9,7 +9,7 @@ import sys
 import pytest
 from waiting import finished
 
-VERBS = ["bench", "record", "import", "explain", "top", "tune", "report", "check", "doctor", "schema", "completions"]
+VERBS = ["bench", "record", "import", "explain", "top", "tune", "report", "compare", "check", "doctor", "schema", "completions"]
 
 
 def test_help_lists_every_verb(tacho):

@@ -8,6 +8,7 @@ mod advice;
 mod analysis;
 mod bench;
 mod check;
+mod compare;
 mod completions;
 mod doctor;
 mod drive;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         Verb::Top(options) => top::run(options),
         Verb::Tune(options) => interrupt::whole(tune::run(options)),
         Verb::Report(options) => report::run(options),
+        Verb::Compare(options) => compare::run(options),
         Verb::Check(options) => check::run(options),
         Verb::Doctor(options) => doctor::run(options),
         Verb::Schema => schema::run(),

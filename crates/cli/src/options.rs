@@ -1,5 +1,6 @@
 //! The command line. Its words are those of the documentation: a run, a workload, a chain.
 
+mod compare;
 mod drive;
 mod record;
 
@@ -11,6 +12,7 @@ use std::time::Duration;
 use tacho_figures::limits::Limit;
 use tacho_workload::Overrides;
 
+pub use compare::Compare;
 pub use drive::Drive;
 pub use record::{CpuTime, Record, Top};
 
@@ -41,6 +43,7 @@ pub enum Verb {
     Top(Top),
     Tune(Tune),
     Report(Report),
+    Compare(Compare),
     Check(Check),
     Doctor(Doctor),
     /// Print the JSON Schema of the workload file, for editors
