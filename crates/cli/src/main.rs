@@ -14,6 +14,7 @@ mod doctor;
 mod drive;
 mod exit;
 mod explain;
+mod export;
 mod generate;
 mod import;
 mod interrupt;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Verb::Tune(options) => interrupt::whole(tune::run(options)),
         Verb::Report(options) => report::run(options),
         Verb::Compare(options) => compare::run(options),
+        Verb::Export(options) => export::run(options),
         Verb::Check(options) => check::run(options),
         Verb::Doctor(options) => doctor::run(options),
         Verb::Schema => schema::run(),

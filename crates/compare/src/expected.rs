@@ -77,8 +77,8 @@ fn held(expectation: &Expectation, side: &Side) -> Result<Outcome, String> {
     })
 }
 
-/// The figures of a run that an expectation means: `[KIND NAME] FIGURE [STATISTIC]`. Without a kind it is of the run, or,
-/// if the run has no such figure of its own, of every topic. Times without a statistic mean the greatest.
+/// The figures of a run that an expectation means: `[KIND NAME] FIGURE [STATISTIC]`. Without a kind it is of the run,
+/// or, if the run has no such figure of its own, of every topic. Times without a statistic mean the greatest.
 fn meant<'a>(words: &str, run: &'a [Figure]) -> Vec<&'a Figure> {
     let is_named = |figure: &Figure, words: &str| {
         words == figure.name || figure.name.strip_suffix(" max").is_some_and(|name| name == words)

@@ -43,8 +43,8 @@ pub enum Error {
     },
 }
 
-/// Adds runs to the history of this path; a run that it has already (same time and run) is left as it is. It returns how
-/// many were added. A figure that is new gets a column. The file is replaced as a whole, so none is ever half written.
+/// Adds runs to the history of this path; a run that it has already (same time and run) is left as it is. It returns
+/// how many were added. A figure that is new gets a column. The file is replaced as a whole, so none is ever half written.
 pub fn add(path: &Path, entries: &[Entry]) -> Result<usize, Error> {
     let io = |source: io::Error| Error::Io { path: path.into(), source };
     let (mut header, mut rows) = match std::fs::read_to_string(path) {

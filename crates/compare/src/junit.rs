@@ -3,8 +3,8 @@
 use crate::{Comparison, Outcome, Verdict};
 use std::fmt::Write;
 
-/// One test case a judged figure and one an expectation. Worse figures and expectations that were not kept are failures;
-/// undecided figures are skipped, because nothing is known of them.
+/// One test case a judged figure and one an expectation. Worse figures and expectations that were not kept are
+/// failures; undecided figures are skipped, because nothing is known of them.
 pub fn junit(comparison: Option<&Comparison>, outcomes: &[Outcome]) -> String {
     let mut suites = String::new();
     let (mut tests, mut failures) = (0, 0);

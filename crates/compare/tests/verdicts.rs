@@ -1,10 +1,10 @@
 //! What the verdicts promise, counted: false alarms on equal sides, and how often a planted change is found.
 //!
 //! False alarms are counted on thirty real runs of a busy machine (`pool.csv`, a history that `tacho compare --history`
-//! wrote: a chain of three nodes on Cyclone DDS at 200 Hz, 4 s each). A side is ten of them, drawn with replacement by a
-//! seeded generator, so both sides have one distribution. Their p99 varies by 39 % from run to run, in which nobody finds
-//! 5 %. Planted changes are therefore sought in a model of a quiet machine: 6000 messages a run, lognormal (sigma 0.3),
-//! and a factor of each run (sigma 0.8 %), beside 18 figures that do not change.
+//! wrote: a chain of three nodes on Cyclone DDS at 200 Hz, 4 s each). A side is ten of them, drawn with replacement by
+//! a seeded generator, so both sides have one distribution. Their p99 varies by 39 % from run to run, in which nobody
+//! finds 5 %. Planted changes are therefore sought in a model of a quiet machine: 6000 messages a run, lognormal (sigma
+//! 0.3), and a factor of each run (sigma 0.8 %), beside 18 figures that do not change.
 
 use tacho_compare::{compare, Better, Comparison, Figure, Kind, Options, Side, Subject, Unit, Verdict};
 

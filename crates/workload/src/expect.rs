@@ -169,7 +169,8 @@ mod tests {
 
     #[test]
     fn limits_have_signs_and_units() {
-        let text = "loss: 0 %\nlatency  p99: < 2 ms\ntopic /a rate: '>= 9.5 Hz'\ntopic /b rate: at least 1 kHz\npss: <=64 MiB\nquality /car x_m: <0.5\n";
+        let text = "loss: 0 %\nlatency  p99: < 2 ms\ntopic /a rate: '>= 9.5 Hz'\n\
+                    topic /b rate: at least 1 kHz\npss: <=64 MiB\nquality /car x_m: <0.5\n";
         let found = parse(text, "limits.yaml").expect("in order");
         let limits: Vec<_> = found.iter().map(|one| (one.figure.as_str(), one.bound, one.limit)).collect();
         assert_eq!(

@@ -18,8 +18,8 @@ limits.yaml:
   latency p99: < 2 ms
   chain localisation reaction: < 150 ms
 
-Exit codes: 0 nothing is worse, 1 something is worse or an expectation failed, 2 bad usage or a bad file, 3 a run cannot \
-be read.")]
+Exit codes: 0 nothing is worse, 1 something is worse or an expectation failed, 2 bad usage or a bad file, 3 a run \
+cannot be read.")]
 pub struct Compare {
     /// Run directories before; or one before and one after. A run with repeats counts as its repeats
     #[arg(required = true, value_name = "RUN")]

@@ -15,8 +15,8 @@ pub struct Shift {
     pub interval: Option<Interval>,
 }
 
-/// The shift between two sides, each with at least one value, and its interval of at least this confidence. The interval
-/// is exact for values without ties; with ties its confidence is higher than stated.
+/// The shift between two sides, each with at least one value, and its interval of at least this confidence. The
+/// interval is exact for values without ties; with ties its confidence is higher than stated.
 pub fn shift(first: &[f64], second: &[f64], confidence: f64) -> Shift {
     let mut differences: Vec<f64> = second.iter().flat_map(|b| first.iter().map(move |a| b - a)).collect();
     differences.sort_unstable_by(f64::total_cmp);
