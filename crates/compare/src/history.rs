@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// Columns before those of figures. otava takes `time` as its time column, the others as attributes.
 const OF_RUN: [&str; 3] = ["time", "run", "version"];
-/// Stands for what a run did not measure: otava reads a number from each cell, and leaves this one out.
+/// Stands for what a run did not measure. otava refuses an empty cell; it reads this one, and then finds no change
+/// point in that column.
 const NOT_MEASURED: &str = "nan";
 
 /// A run to be kept.
@@ -44,7 +45,8 @@ pub enum Error {
 }
 
 /// Adds runs to the history of this path; a run that it has already (same time and run) is left as it is. It returns
-/// how many were added. A figure that is new gets a column. The file is replaced as a whole, so none is ever half written.
+/// how many were added. A figure that is new gets a column. The file is replaced as a whole, so none is ever half
+/// written.
 pub fn add(path: &Path, entries: &[Entry]) -> Result<usize, Error> {
     let io = |source: io::Error| Error::Io { path: path.into(), source };
     let (mut header, mut rows) = match std::fs::read_to_string(path) {
