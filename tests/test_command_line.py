@@ -9,7 +9,21 @@ import sys
 import pytest
 from waiting import finished
 
-VERBS = ["bench", "record", "import", "explain", "top", "tune", "report", "check", "doctor", "schema", "completions"]
+VERBS = [
+    "bench",
+    "record",
+    "import",
+    "explain",
+    "top",
+    "tune",
+    "report",
+    "compare",
+    "export",
+    "check",
+    "doctor",
+    "schema",
+    "completions",
+]
 
 
 def test_help_lists_every_verb(tacho):
@@ -21,6 +35,31 @@ def test_help_lists_every_verb(tacho):
 @pytest.mark.parametrize("verb", [v for v in VERBS if v != "schema"])
 def test_each_verb_helps_with_an_example(tacho, verb):
     assert f"tacho {verb}" in tacho(verb, "--help").stdout
+
+
+def test_help_of_a_verb_is_the_same_in_either_order(tacho):
+    assert tacho("help", "explain").stdout == tacho("explain", "--help").stdout
+
+
+@pytest.mark.parametrize("verb", ["explain", "report", "compare"])
+def test_of_a_folder_of_runs_the_runs_are_named(tacho, verb):
+    for name in ("first", "second"):
+        (tacho.directory / "runs" / name).mkdir(parents=True)
+        (tacho.directory / "runs" / name / "run.json").write_text("{}")
+    words = [verb, "runs"] + (["runs"] if verb == "compare" else [])
+    assert "a folder of runs; expected one of them: first, second" in tacho(*words, expect=2).stderr
+
+
+@pytest.mark.parametrize(("option", "value", "unit"), [("--rate", "10", "100Hz"), ("--size", "64", "64KiB")])
+def test_a_number_without_a_unit_is_refused_with_one_that_has_it(tacho, option, value, unit):
+    words = {"--topology": "pairs", "--rate": "10Hz"} | {option: value}
+    done = tacho("bench", *[word for pair in words.items() for word in pair], expect=2)
+    assert "a number without a unit" in done.stderr and unit in done.stderr
+
+
+def test_a_ros2_that_is_not_found_is_to_be_sourced(tacho):
+    tacho.environment["PATH"] = "/nowhere"
+    assert "source /opt/ros/" in tacho("record", "--", "ros2", "launch", "car", "car.py", expect=2).stderr
 
 
 @pytest.mark.parametrize(

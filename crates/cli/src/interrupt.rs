@@ -66,6 +66,11 @@ pub fn whole(outcome: Outcome) -> Outcome {
     }
 }
 
+/// The exit code of a program that the signal which came ended: 130 after ^C.
+pub fn code() -> u8 {
+    128 + SIGNAL.load(Ordering::Relaxed) as u8
+}
+
 /// From now on the first signal ends the program as usual, because nothing is left that must stop in order.
 pub fn release() -> io::Result<()> {
     set(libc::SIGINT, libc::SIG_DFL)?;

@@ -8,11 +8,13 @@ mod advice;
 mod analysis;
 mod bench;
 mod check;
+mod compare;
 mod completions;
 mod doctor;
 mod drive;
 mod exit;
 mod explain;
+mod export;
 mod generate;
 mod import;
 mod interrupt;
@@ -50,6 +52,8 @@ fn main() -> ExitCode {
         Verb::Top(options) => top::run(options),
         Verb::Tune(options) => interrupt::whole(tune::run(options)),
         Verb::Report(options) => report::run(options),
+        Verb::Compare(options) => compare::run(options),
+        Verb::Export(options) => export::run(options),
         Verb::Check(options) => check::run(options),
         Verb::Doctor(options) => doctor::run(options),
         Verb::Schema => schema::run(),

@@ -1,6 +1,8 @@
 //! The command line. Its words are those of the documentation: a run, a workload, a chain.
 
+mod compare;
 mod drive;
+mod export;
 mod record;
 
 use crate::window::Counted;
@@ -11,12 +13,14 @@ use std::time::Duration;
 use tacho_figures::limits::Limit;
 use tacho_workload::Overrides;
 
+pub use compare::Compare;
 pub use drive::Drive;
+pub use export::{Export, Format};
 pub use record::{CpuTime, Record, Top};
 
 /// Find where the time goes between sensor and actuator, and get it back
 #[derive(Debug, Parser)]
-#[command(name = "tacho", version, propagate_version = true, disable_help_subcommand = true)]
+#[command(name = "tacho", version, propagate_version = true)]
 #[command(after_help = "\
 Examples:
   tacho record -- ros2 launch my_car car.launch.py   record a system as it is
@@ -41,6 +45,8 @@ pub enum Verb {
     Top(Top),
     Tune(Tune),
     Report(Report),
+    Compare(Compare),
+    Export(Export),
     Check(Check),
     Doctor(Doctor),
     /// Print the JSON Schema of the workload file, for editors
@@ -455,14 +461,16 @@ pub fn callback_check(text: &str) -> Result<(Option<String>, Duration), String> 
 
 /// Parses a size and writes it as a workload file does.
 fn size(text: &str) -> Result<String, String> {
-    tacho_workload::units::parse_size(text).map(tacho_workload::units::format_size).map_err(|error| error.to_string())
+    tacho_workload::units::parse_size(text).map(tacho_workload::units::format_size).map_err(|error| {
+        format!("{error}; expected a size with its unit ({}), such as 64KiB", tacho_workload::units::SIZE_UNITS)
+    })
 }
 
 /// Parses a frequency and writes it as a workload file does.
 fn rate(text: &str) -> Result<String, String> {
-    tacho_workload::units::parse_frequency(text)
-        .map(tacho_workload::units::format_frequency)
-        .map_err(|error| error.to_string())
+    tacho_workload::units::parse_frequency(text).map(tacho_workload::units::format_frequency).map_err(|error| {
+        format!("{error}; expected a rate with its unit ({}), such as 100Hz", tacho_workload::units::FREQUENCY_UNITS)
+    })
 }
 
 /// Parses a time and writes it as a workload file does.

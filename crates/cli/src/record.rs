@@ -31,8 +31,13 @@ pub fn run(options: Record) -> Outcome {
     // A slip of the pen takes no run directory.
     if preload::find_program(&options.command[0]).is_none() {
         let program = options.command[0].to_string_lossy();
+        let hint = match &*program {
+            "ros2" => "; is ROS 2 sourced? source /opt/ros/DISTRO/setup.bash puts it there",
+            "roslaunch" | "rosrun" => "; is ROS 1 sourced? source /opt/ros/noetic/setup.bash puts it there",
+            _ => "",
+        };
         return Err(Failure::Usage(format!(
-            "{program}: no such program, or none that may be run; expected one of PATH, or a path"
+            "{program}: no such program, or none that may be run; expected one of PATH, or a path{hint}"
         )));
     }
     let name =

@@ -23,6 +23,8 @@ pub const COMMON_RATE: &str = "common_rate";
 pub const MEASURED: &str = "measured";
 /// Folder of the runs that wake on arrival.
 pub const ARRIVAL: &str = "arrival";
+/// Runs of a folder that an error names.
+const MOST_LISTED: usize = 20;
 /// Folders of the runs of the tuned ones.
 pub const METHOD_DIRECTORIES: [&str; 2] = [COMMON_RATE, ARRIVAL];
 
@@ -175,9 +177,30 @@ fn no_run(path: &Path, error: &std::io::Error) -> String {
             "no run directory, it looks like a trace or a bag: tacho import {0} -o RUN makes a run of it",
             path.display()
         ),
-        (ErrorKind::NotFound, _) => format!("no run.json in it; {WANTED}"),
+        (ErrorKind::NotFound, _) => match runs_in(path).as_slice() {
+            [] => format!("no run.json in it; {WANTED}"),
+            found => format!("a folder of runs; expected one of them: {}", listed(found)),
+        },
         _ => format!("not a run directory: {error}"),
     }
+}
+
+/// The names of the runs that a folder holds, without links to them.
+fn runs_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_run = |entry: &std::fs::DirEntry| {
+        entry.file_type().is_ok_and(|kind| kind.is_dir()) && entry.path().join("run.json").is_file()
+    };
+    let mut names: Vec<String> =
+        entries.filter(is_run).map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+fn listed(names: &[String]) -> String {
+    let more =
+        if names.len() > MOST_LISTED { format!(" and {} more", names.len() - MOST_LISTED) } else { String::new() };
+    names[..names.len().min(MOST_LISTED)].join(", ") + &more
 }
 
 /// The workload of a run; a recorded program has none.
@@ -257,6 +280,7 @@ mod tests {
         assert!(said(&folder.path().join("file")).contains("a file"));
         assert!(said(&folder.path().join("trace")).contains("tacho import"));
         std::fs::write(folder.path().join("run/run.json"), "{").unwrap();
+        assert!(said(folder.path()).contains("a folder of runs; expected one of them: run"));
         assert!(said(&folder.path().join("run/tables")).contains("lies within"));
         assert!(said(&folder.path().join("run")).contains("EOF"), "{}", said(&folder.path().join("run")));
     }

@@ -16,6 +16,7 @@
 mod check;
 mod diagnostic;
 mod document;
+pub mod expect;
 mod generated;
 mod grammar;
 mod kept;

@@ -1,0 +1,284 @@
+//! A run as Perfetto's trace: processes, threads, callbacks as slices, flows of messages from publish call to callback,
+//! the time that threads had no CPU, latency as counters, findings and worst instances as instants.
+//!
+//! Field numbers are those of Perfetto's `protos/perfetto/trace`: `track_event/track_event.proto` and
+//! `track_event/track_descriptor.proto`.
+
+mod packets;
+
+use crate::{replace, Error, Watched};
+use packets::{counter, instant, process_track, slice_begin, slice_end, thread_track, track, Packets};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use tacho_tables::row::{numbered, Row};
+use tacho_tables::summary::Summary;
+use tacho_tables::{Execution, Message, OffCpu, Process, Tables};
+
+/// Rows between two looks at who watches.
+const ROWS_A_STEP: usize = 1 << 14;
+/// Nodes that the name of a thread lists.
+const NODES_OF_A_THREAD: usize = 3;
+
+/// Writes the trace of a run to `out`. Times are those of the tables: ns of CLOCK_MONOTONIC.
+pub fn perfetto(tables: &Tables, summary: &Summary, out: &Path, watched: &mut Watched<'_>) -> Result<(), Error> {
+    replace(out, |part| {
+        let failed = |source: io::Error| Error::Io { path: part.into(), source };
+        let mut trace = Trace {
+            tables,
+            tracks: Tracks::of(tables),
+            packets: Packets::to(BufWriter::new(File::create(part).map_err(failed)?)),
+        };
+        let mut step = |what: &str, done: f64| watched.step(what, done, out);
+        let parts: [(&str, Part<'_>); 4] = [
+            ("callbacks", Trace::callbacks),
+            ("messages", Trace::messages),
+            ("counters", Trace::counters),
+            ("preemptions", Trace::off_cpu),
+        ];
+        trace.name_tracks().map_err(failed)?;
+        trace.findings(summary).map_err(failed)?;
+        for (number, (what, write)) in parts.iter().enumerate() {
+            let mut stopped = None;
+            let written = write(&mut trace, &mut |part| {
+                stopped = step(what, (number as f64 + part) / parts.len() as f64).err();
+                stopped.is_none()
+            });
+            match stopped {
+                Some(error) => return Err(error),
+                None => written.map_err(failed)?,
+            }
+        }
+        trace.packets.finish().and_then(|mut file| file.flush()).map_err(failed)
+    })
+}
+
+/// Writes a part of a trace; calls what it is given with the part of its rows that is done, and ends if that is false.
+type Part<'a> = fn(&mut Trace<'a>, &mut dyn FnMut(f64) -> bool) -> io::Result<()>;
+
+struct Trace<'a> {
+    tables: &'a Tables,
+    tracks: Tracks,
+    packets: Packets<BufWriter<File>>,
+}
+
+/// Identities of tracks. Those of processes, threads, topics and the run are apart.
+struct Tracks {
+    threads: BTreeMap<(Row<Process>, u32), u64>,
+    off_cpu: BTreeMap<(Row<Process>, u32), u64>,
+    topics: BTreeMap<String, u64>,
+    published_outside: BTreeMap<Row<Process>, u64>,
+}
+
+const OF_FINDINGS: u64 = 1;
+
+impl Tracks {
+    fn of(tables: &Tables) -> Tracks {
+        let first = 2 + tables.processes.len() as u64;
+        let mut next = first..;
+        let mut new = || next.next().unwrap_or(u64::MAX);
+        let process_of = |execution: &Execution| tables.callbacks[execution.callback].process;
+        let threads: BTreeSet<_> = tables.executions.iter().map(|one| (process_of(one), one.tid)).collect();
+        let off_cpu: BTreeSet<_> = tables.preemptions.iter().map(|one| (one.process, one.tid)).collect();
+        let topics: BTreeSet<_> = tables.endpoints.iter().map(|endpoint| endpoint.topic.clone()).collect();
+        let outside: BTreeSet<_> = tables
+            .messages
+            .iter()
+            .filter(|message| message.published_in.is_none())
+            .filter_map(|message| Some(tables.nodes[tables.endpoints[message.publisher?].node].process))
+            .collect();
+        Tracks {
+            threads: threads.into_iter().map(|key| (key, new())).collect(),
+            off_cpu: off_cpu.into_iter().map(|key| (key, new())).collect(),
+            topics: topics.into_iter().map(|key| (key, new())).collect(),
+            published_outside: outside.into_iter().map(|key| (key, new())).collect(),
+        }
+    }
+
+    fn process(process: Row<Process>) -> u64 {
+        2 + u64::from(process.number())
+    }
+}
+
+impl Trace<'_> {
+    fn name_tracks(&mut self) -> io::Result<()> {
+        let Trace { tables, tracks, packets } = self;
+        let mut nodes: HashMap<(Row<Process>, u32), Vec<&str>> = HashMap::new();
+        for execution in tables.executions.iter() {
+            let callback = &tables.callbacks[execution.callback];
+            let Some(node) = callback.node else { continue };
+            let names = nodes.entry((callback.process, execution.tid)).or_default();
+            let name = tables.nodes[node].name.as_str();
+            if names.len() < NODES_OF_A_THREAD && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let pids = process_ids(&tables.processes);
+        for (row, process) in numbered(&tables.processes) {
+            let of_process = tables.nodes.iter().filter(|node| node.process == row).map(|node| node.name.as_str());
+            let named = of_process.take(NODES_OF_A_THREAD).collect::<Vec<_>>().join(" ");
+            let name = if named.is_empty() { &process.executable } else { &named };
+            packets.write(&process_track(Tracks::process(row), pids[row.index()], name, &process.command))?;
+        }
+        for ((process, tid), uuid) in &tracks.threads {
+            let name = nodes.get(&(*process, *tid)).map(|names| names.join(" ")).unwrap_or_default();
+            packets.write(&thread_track(*uuid, pids[process.index()], *tid, &name))?;
+        }
+        for ((process, tid), uuid) in &tracks.off_cpu {
+            let parent = tracks.threads.get(&(*process, *tid)).copied().unwrap_or(Tracks::process(*process));
+            packets.write(&track(*uuid, Some(parent), &format!("no CPU, thread {tid}"), None))?;
+        }
+        for (process, uuid) in &tracks.published_outside {
+            packets.write(&track(*uuid, Some(Tracks::process(*process)), "published outside of callbacks", None))?;
+        }
+        for (topic, uuid) in &tracks.topics {
+            packets.write(&track(*uuid, None, &format!("latency {topic}"), Some("us")))?;
+        }
+        packets.write(&track(OF_FINDINGS, None, "findings and worst instances", None))
+    }
+
+    /// A slice an execution, and the flows of the messages that it took.
+    fn callbacks(&mut self, go_on: &mut dyn FnMut(f64) -> bool) -> io::Result<()> {
+        let Trace { tables, tracks, packets } = self;
+        let taken = sorted_by(tables, |message| message.execution.filter(|_| is_flow(message)));
+        let names: Vec<String> =
+            tables.callbacks.iter().map(|of| of.name(&tables.nodes, &tables.processes).to_string()).collect();
+        let all = tables.executions.len().max(1) as f64;
+        let mut next = 0;
+        for (number, (row, execution)) in numbered(&tables.executions).enumerate() {
+            if number.is_multiple_of(ROWS_A_STEP) && !go_on(number as f64 / all) {
+                return Ok(());
+            }
+            let first = next;
+            let takes = |message: &u32| tables.messages[*message as usize].execution == Some(row);
+            next += taken[first..].iter().take_while(|message| takes(message)).count();
+            let thread = tracks.threads[&(tables.callbacks[execution.callback].process, execution.tid)];
+            let name = &names[execution.callback.index()];
+            let cpu_ms = execution.cpu_ns.map(|ns| ns as f64 / 1e6);
+            packets.write(&slice_begin(thread, execution.start_ns, name, &taken[first..next], cpu_ms))?;
+            // One without an end goes on to the end of the trace, as the process ended inside.
+            if let Some(end) = execution.end_ns {
+                packets.write(&slice_end(thread, end))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An instant a publication that somebody took, where the flows of its messages begin.
+    fn messages(&mut self, go_on: &mut dyn FnMut(f64) -> bool) -> io::Result<()> {
+        let Trace { tables, tracks, packets } = self;
+        let key = |message: &Message| message.publisher.zip(message.publish_ns).filter(|_| is_flow(message));
+        let sent = sorted_by(tables, key);
+        let all = sent.len().max(1) as f64;
+        let (mut at, mut step) = (0, 0);
+        while at < sent.len() {
+            if at >= step {
+                step = at + ROWS_A_STEP;
+                if !go_on(at as f64 / all) {
+                    return Ok(());
+                }
+            }
+            let message = &tables.messages[sent[at] as usize];
+            let same = sent[at..].iter().take_while(|other| key(&tables.messages[**other as usize]) == key(message));
+            let end = at + same.count();
+            if let Some((publisher, publish_ns)) = key(message) {
+                let endpoint = &tables.endpoints[publisher];
+                let process = tables.nodes[endpoint.node].process;
+                let inside = message.published_in.map(|row| &tables.executions[row]);
+                let thread = inside.map(|of| tracks.threads[&(tables.callbacks[of.callback].process, of.tid)]);
+                let on = thread.or_else(|| tracks.published_outside.get(&process).copied());
+                let name = format!("publish {}", endpoint.topic);
+                let on = on.unwrap_or(Tracks::process(process));
+                packets.write(&instant(on, publish_ns, &name, &sent[at..end], &[]))?;
+            }
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// The latency of each message when its callback began.
+    fn counters(&mut self, go_on: &mut dyn FnMut(f64) -> bool) -> io::Result<()> {
+        let Trace { tables, tracks, packets } = self;
+        let all = tables.messages.len().max(1) as f64;
+        for (number, message) in tables.messages.iter().enumerate() {
+            if number.is_multiple_of(ROWS_A_STEP) && !go_on(number as f64 / all) {
+                return Ok(());
+            }
+            let reached = message.callback_ns.or(message.take_ns);
+            let (Some(publish), Some(reached), false) = (message.publish_ns, reached, message.emulated) else {
+                continue;
+            };
+            let topic = tracks.topics[&tables.endpoints[message.subscription].topic];
+            packets.write(&counter(topic, reached, (reached - publish) as f64 / 1e3))?;
+        }
+        Ok(())
+    }
+
+    /// When a thread could not go on, and who had its CPU.
+    fn off_cpu(&mut self, go_on: &mut dyn FnMut(f64) -> bool) -> io::Result<()> {
+        let Trace { tables, tracks, packets } = self;
+        let all = tables.preemptions.len().max(1) as f64;
+        for (number, one) in tables.preemptions.iter().enumerate() {
+            if number.is_multiple_of(ROWS_A_STEP) && !go_on(number as f64 / all) {
+                return Ok(());
+            }
+            let on = tracks.off_cpu[&(one.process, one.tid)];
+            let by = one.by_comm.as_ref().map(|by| by.as_str());
+            let name = match one.state {
+                OffCpu::Interrupted => format!("interrupted: {}", by.unwrap_or("not known by what")),
+                OffCpu::Runnable => format!("ready, no CPU: {}", by.unwrap_or("nobody known had it")),
+                OffCpu::Blocked => format!("blocked in {}", one.waits_in.as_ref().map_or("?", |of| of.as_str())),
+            };
+            packets.write(&slice_begin(on, one.from_ns, &name, &[], None))?;
+            packets.write(&slice_end(on, one.to_ns))?;
+        }
+        Ok(())
+    }
+
+    /// Findings have no time of their own: they stand at the beginning. Worst instances stand where they began.
+    fn findings(&mut self, summary: &Summary) -> io::Result<()> {
+        let begin = self.tables.processes.iter().map(|process| process.first_ns).min().unwrap_or(0);
+        for finding in summary.findings.iter().flatten() {
+            for case in &finding.cases {
+                let notes = [("evidence", &*case.evidence), ("cost", &*case.cost), ("next", &*case.next)];
+                let name = format!("{}: {}", finding.lint, case.subject);
+                self.packets.write(&instant(OF_FINDINGS, begin, &name, &[], &notes))?;
+            }
+        }
+        for chain in &summary.chains {
+            for worst in chain.worst.iter().filter(|worst| worst.repeat.is_none()) {
+                let name = format!("{}: {:.3} ms", chain.name, worst.end_to_end_ms);
+                let parts = worst.parts.iter().map(|part| format!("{:.3} ms {}", part.ms, part.by));
+                let took = parts.collect::<Vec<_>>().join("; ");
+                self.packets.write(&instant(OF_FINDINGS, worst.start_ns, &name, &[], &[("took its time", &took)]))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether both ends of a message are known: where it was published, and the callback that took it.
+fn is_flow(message: &Message) -> bool {
+    message.publisher.is_some() && message.publish_ns.is_some() && message.execution.is_some()
+}
+
+/// Rows of the messages that have a key, in the order of the keys.
+fn sorted_by<K: Ord>(tables: &Tables, key: impl Fn(&Message) -> Option<K>) -> Vec<u32> {
+    let of = |row: &u32| key(&tables.messages[*row as usize]);
+    let mut rows: Vec<u32> = (0..tables.messages.len() as u32).filter(|row| of(row).is_some()).collect();
+    rows.sort_by_key(of);
+    rows
+}
+
+/// Process ids, each once: Perfetto takes two processes of one id for one, as several hosts may have.
+fn process_ids(processes: &[Process]) -> Vec<u32> {
+    let mut taken = BTreeSet::new();
+    let free = |taken: &BTreeSet<u32>, pid: u32| (0..).map(|n| pid + n * (1 << 22)).find(|pid| !taken.contains(pid));
+    let ids = processes.iter().map(|process| {
+        let pid = free(&taken, process.pid).unwrap_or(process.pid);
+        taken.insert(pid);
+        pid
+    });
+    ids.collect()
+}

@@ -1,0 +1,101 @@
+"""`tacho export`: what other tools read of it, held against the tables."""
+
+import csv
+import shutil
+import signal
+from collections import Counter
+
+import pyarrow.parquet as parquet
+import pytest
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2
+from waiting import finished
+
+WORKLOAD = """
+middleware: cyclonedds
+nodes:
+  lidar:  {publishes: {/points: {size: 4 KiB, rate: 50 Hz}}}
+  filter: {subscribes: [/points], on: arrival, publishes: {/filtered: {size: 1 KiB}}}
+  ndt:    {subscribes: [/filtered], on: arrival}
+  log:    {subscribes: [/filtered], on: arrival}
+chains: {localisation: [lidar, filter, ndt]}
+run: {duration: 1 s}
+"""
+
+
+@pytest.fixture
+def run(tacho):
+    (tacho.directory / "w.yaml").write_text(WORKLOAD)
+    tacho("bench", "w.yaml", "-o", "run")
+    return tacho.directory / "run"
+
+
+def table(run, name):
+    return parquet.read_table(run / "tables" / f"{name}.parquet").to_pylist()
+
+
+def test_the_trace_has_the_callbacks_flows_and_latencies_of_the_tables(tacho, run):
+    """Perfetto's own description of the format decodes it."""
+    tacho("export", "run", "--to", "perfetto", "-o", "t.pftrace")
+    trace = perfetto_trace_pb2.Trace.FromString((tacho.directory / "t.pftrace").read_bytes())
+    event = perfetto_trace_pb2.TrackEvent
+    tracks = {p.track_descriptor.uuid: p.track_descriptor for p in trace.packet if p.HasField("track_descriptor")}
+    events = [(p.timestamp, p.track_event) for p in trace.packet if p.HasField("track_event")]
+    assert all(e.track_uuid in tracks for _, e in events)
+    processes, executions, messages = table(run, "processes"), table(run, "executions"), table(run, "messages")
+    named = {t.process.pid for t in tracks.values() if t.HasField("process")}
+    assert named == {process["pid"] for process in processes}
+    assert {t.thread.tid for t in tracks.values() if t.HasField("thread")} == {e["tid"] for e in executions}
+
+    begun = [(at, e) for at, e in events if e.type == event.TYPE_SLICE_BEGIN]
+    assert sorted(at for at, _ in begun) == sorted(e["start_ns"] for e in executions)
+    ended = [at for at, e in events if e.type == event.TYPE_SLICE_END]
+    assert sorted(ended) == sorted(e["end_ns"] for e in executions if e["end_ns"] is not None)
+
+    flows = [m for m in messages if None not in (m["publisher"], m["publish_ns"], m["execution"])]
+    assert len(flows) > 50
+    sent = {flow: at for at, e in events if e.type == event.TYPE_INSTANT for flow in e.flow_ids}
+    arrived = {flow: at for at, e in begun for flow in e.flow_ids}
+    assert sent.keys() == arrived.keys() and len(sent) == len(flows)
+    of_tables = Counter((m["publish_ns"], executions[m["execution"]]["start_ns"]) for m in flows)
+    assert Counter((sent[flow], arrived[flow]) for flow in sent) == of_tables
+
+    latencies = [e.double_counter_value for _, e in events if e.type == event.TYPE_COUNTER]
+    known = [(m["callback_ns"] or m["take_ns"]) - m["publish_ns"] for m in messages if m["callback_ns"] or m["take_ns"]]
+    assert sorted(latencies) == pytest.approx(sorted(ns / 1e3 for ns in known))
+    units = {t.counter.unit_name for t in tracks.values() if t.HasField("counter")}
+    assert units == {"us"}
+
+
+def test_csv_has_every_row_and_column_of_every_table(tacho, run):
+    tacho("export", "run", "--to", "csv", "-o", "tables")
+    for path in (run / "tables").glob("*.parquet"):
+        rows = table(run, path.stem)
+        written = list(csv.DictReader((tacho.directory / "tables" / f"{path.stem}.csv").open(newline="")))
+        assert len(written) == len(rows), path.stem
+        for ours, theirs in zip(written, rows, strict=True):
+            assert list(ours) == list(theirs)
+            integers = {name: value for name, value in theirs.items() if type(value) is int}
+            assert {name: int(ours[name]) for name in integers} == integers
+            assert all(ours[name] == "" for name, value in theirs.items() if value is None)
+    assert "start_ns" in (tacho.directory / "tables" / "executions.csv").open().readline()
+
+
+def test_what_cannot_be_exported_is_refused_and_nothing_is_left(tacho, run):
+    (tacho.directory / "full").mkdir()
+    (tacho.directory / "full" / "mine").write_text("")
+    assert "full" in tacho("export", "run", "--to", "csv", "-o", "full", expect=2).stderr
+    shutil.copytree(run, tacho.directory / "whole" / "repeats" / "0")
+    shutil.copy(run / "run.json", tacho.directory / "whole" / "run.json")
+    assert "whole/repeats/0" in tacho("export", "whole", "--to", "perfetto", "-o", "x", expect=2).stderr
+    assert "nowhere" in tacho("export", "run", "--to", "perfetto", "-o", "nowhere/x", expect=3).stderr
+    (run / "tables" / "executions.parquet").write_bytes(b"PAR1")
+    assert "executions" in tacho("export", "run", "--to", "csv", "-o", "y", expect=3).stderr
+    assert not [path for path in tacho.directory.iterdir() if path.name[0] in "xy"]
+
+
+def test_an_interrupt_leaves_no_torn_file(tacho, run):
+    export = tacho.start("export", "run", "--to", "csv", "-o", "y")
+    export.send_signal(signal.SIGINT)
+    finished(export)
+    left = [path.name for path in tacho.directory.iterdir() if path.name.startswith("y")]
+    assert left == (["y"] if export.returncode == 0 else []), export.returncode
