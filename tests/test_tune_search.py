@@ -84,12 +84,12 @@ def test_fragments_of_a_plan_are_read_by_the_tools_that_they_are_for(tacho):
         """
 middleware: inproc
 nodes:
-  source: {work: 1 ms, publishes: {/a: {size: 64 B, rate: 10 Hz}}
+  source: {work: 1 ms, publishes: {/a: {size: 64 B, rate: 10 Hz}}}
   act:    {work: 3 ms, subscribes: [/a]}
   load:   {on: timer 20 Hz, work: 30 ms}
   more:   {on: timer 20 Hz, work: 35 ms}
 chains: {chain: [source, act]}
-run: {duration: 3 s, cpus: {all: [0]}
+run: {duration: 3 s, cpus: {all: [0]}}
 """
     )
     tacho("tune", "crowded.yaml", "--change", "priority", "--chain", "chain", "-o", "out")
@@ -114,6 +114,7 @@ run: {duration: 3 s, cpus: {all: [0]}
     ("words", "exit_code", "said"),
     [
         (["--goal", "best"], 2, "best"),
+        (["--goal", "mean nowhere"], 2, "nowhere"),
         (["--at-most", "p99=50"], 2, "p99=50"),
         (["--keep", "nobody.spin"], 2, "nobody.spin"),
         (["--at-most", "mean=1 us"], 3, "mean=1 us"),

@@ -194,11 +194,21 @@ impl Planning<'_> {
 
     fn space(&self) -> Result<Space, String> {
         let chain = self.workload.chain(self.chain).ok_or_else(|| format!("no chain `{}`", self.chain))?;
+        let of_chains = self.figures().filter(|goal| goal.figure != Figure::Cpu);
+        if let Some(goal) = of_chains.into_iter().find(|goal| self.workload.chain(goal.chain(self.chain)).is_none()) {
+            let known: Vec<&str> = self.workload.chains.iter().map(|chain| chain.name.as_str()).collect();
+            return Err(format!("`{goal}`: no chain of the workload; expected one of: {}", known.join(", ")));
+        }
         let space = Space::of(self.workload, &chain.nodes, self.keys, self.keep, self.machine)?;
         if space.options.is_empty() {
             return Err("nothing of the workload may change: expected fewer --keep, or more --change".into());
         }
         Ok(space)
+    }
+
+    /// The goals, and those that are bounded.
+    fn figures(&self) -> impl Iterator<Item = &Goal> {
+        self.goals.iter().chain(self.bounds.iter().map(|bound| &bound.goal))
     }
 
     /// Searches, and takes back changes that buy less than the simulation is off. `progress` gets the number of
@@ -329,14 +339,9 @@ impl Planning<'_> {
         }
     }
 
-    /// Refuses goals and bounds of chains that do not exist or that nothing comes through.
+    /// Refuses goals and bounds of chains that nothing comes through.
     fn check_figures(&self, as_is: &SystemFigures) -> Result<()> {
-        let goals = self.goals.iter().chain(self.bounds.iter().map(|bound| &bound.goal));
-        for goal in goals {
-            if goal.figure != Figure::Cpu && !as_is.chains.contains_key(goal.chain(self.chain)) {
-                let known: Vec<&str> = as_is.chains.keys().map(String::as_str).collect();
-                bail!("`{goal}`: no chain of the workload; expected one of: {}", known.join(", "));
-            }
+        for goal in self.figures() {
             if as_is.of(goal, self.chain).is_none() {
                 bail!(
                     "`{}`: nothing came through the chain in the simulation of the system as it is",
@@ -358,7 +363,7 @@ impl Planning<'_> {
         });
         let slowest_hz = rates.fold(f64::INFINITY, f64::min);
         let rare = |goal: &Goal| !matches!(goal.figure, Figure::Mean | Figure::Cpu);
-        let is_rare = self.goals.iter().chain(self.bounds.iter().map(|bound| &bound.goal)).any(rare);
+        let is_rare = self.figures().any(rare);
         let periods = if is_rare { PERIODS_OF_RARE } else { PERIODS };
         Duration::from_secs_f64(periods / slowest_hz).max(SHORTEST).min(self.workload.run.duration)
     }

@@ -133,7 +133,7 @@ impl<'p> Search<'p> {
     /// Searches until nothing better comes or the budget is used up.
     pub fn run(&mut self) -> Result<()> {
         let as_is = vec![0; self.memory.problem.options().len()];
-        let begun = self.memory.values(&[as_is.clone()], Move::AsIs)?;
+        let begun = self.memory.values(std::slice::from_ref(&as_is), Move::AsIs)?;
         let goals = begun.first().and_then(|(_, value)| Some(value.as_ref()?.goals.len())).unwrap_or(0);
         for goal in 0..goals {
             descent::descend(&mut self.memory, as_is.clone(), goal)?;

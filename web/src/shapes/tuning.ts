@@ -75,6 +75,18 @@ export interface Pair {
   repeat: number;
 }
 
+/** The mean end-to-end time that a simulation predicted, and the one that was measured. */
+export interface Promised {
+  /** The same and what the simulation was off for the system as it was, ms. */
+  at_most_ms: number;
+  /** Difference of the promised from the measured time, percent of the measured. */
+  error_percent?: number;
+  /** As measured, ms; absent until it is. */
+  measured_ms?: number;
+  /** As simulated with the phases of the proof, ms. */
+  promised_ms: number;
+}
+
 /** `RUN/proof.json`: a chain before and after, over the same random phases. */
 export interface Proof {
   /** Figures after the change. */
@@ -93,18 +105,6 @@ export interface Proof {
   ratio: Spread;
   /** Every repeat, including those that do not count. */
   repeats: Pair[];
-}
-
-/** The mean end-to-end time that a simulation predicted, and the one that was measured. */
-export interface Promised {
-  /** The same and what the simulation was off for the system as it was, ms. */
-  at_most_ms: number;
-  /** Difference of the promised from the measured time, percent of the measured. */
-  error_percent?: number;
-  /** As measured, ms; absent until it is. */
-  measured_ms?: number;
-  /** As simulated with the phases of the proof, ms. */
-  promised_ms: number;
 }
 
 /** Means of one repeat of one side, ms; absent if no instance reached the end of the chain. */
