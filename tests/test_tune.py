@@ -152,7 +152,6 @@ def test_two_never_run_one_proof_at_once(tacho, workloads):
     "arguments, words",
     [
         (["tune", "--method", "arrival"], ["<RUN>"]),
-        (["tune", "chain.yaml"], ["--method"]),
         (["tune", "chain.yaml", "--method", "arrival", "--resume", "-o", "out"], ["--prove"]),
         (["tune", "--prove", "--resume"], ["--out"]),
         (["tune", "--prove", "--resume", "-o", "out"], ["out", "no tuning to go on with"]),

@@ -27,6 +27,12 @@ pub fn recording(options: &Tune) -> Result<Option<RunDirectory>, Failure> {
     let asked = [
         ("--method", !options.method.is_empty()),
         ("--chain", options.chain.is_some()),
+        ("--goal", !options.goal.is_empty()),
+        ("--at-most", !options.at_most.is_empty()),
+        ("--change", !options.change.is_empty()),
+        ("--keep", !options.keep.is_empty()),
+        ("--evaluations", options.evaluations.is_some()),
+        ("--exhaustive", options.exhaustive),
         ("--check", !options.check.is_empty()),
         ("--cores", options.cores.is_some()),
         ("--prove", options.prove),

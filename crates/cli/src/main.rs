@@ -20,6 +20,7 @@ mod import;
 mod interrupt;
 mod node_clocks;
 mod options;
+mod planning;
 mod progress;
 mod record;
 mod report;

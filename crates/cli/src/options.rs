@@ -4,10 +4,10 @@ mod compare;
 mod drive;
 mod export;
 mod record;
+mod tune;
 
 use crate::window::Counted;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 use tacho_figures::limits::Limit;
@@ -17,6 +17,7 @@ pub use compare::Compare;
 pub use drive::Drive;
 pub use export::{Export, Format};
 pub use record::{CpuTime, Record, Top};
+pub use tune::{Change, Method, Tune};
 
 /// Find where the time goes between sensor and actuator, and get it back
 #[derive(Debug, Parser)]
@@ -287,59 +288,6 @@ pub struct Explain {
     /// Print the figures as JSON
     #[arg(long)]
     pub json: bool,
-}
-
-/// Search for better spin rates for a chain, and prove the gain
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  tacho tune runs/car                              what to change on a recorded system
-  tacho tune runs/latest --method common-rate
-  tacho tune workloads/autoware-localisation.yaml --method common-rate --method arrival --prove -o runs/tuned
-  tacho tune --prove -o runs/tuned --resume
-  tacho tune workloads/study-e.yaml --method common-rate --cores 2 --check 0.05ms --check ray_ground_filter=0.5ms")]
-pub struct Tune {
-    /// Run directory of a workload, a workload file (which is then run first, to measure it), or a recording (whose
-    /// steps are printed)
-    #[arg(required_unless_present = "resume")]
-    pub run: Option<PathBuf>,
-    /// How to tune a workload; more than once to compare
-    #[arg(long, value_enum)]
-    pub method: Vec<Method>,
-    /// Chain to tune [default: the critical one]
-    #[arg(long, value_name = "NAME")]
-    pub chain: Option<String>,
-    /// With common-rate: time of a callback check, for all nodes of the chain or for one; repeat it for several
-    /// [default: as measured here]
-    #[arg(long, value_name = "[NODE=]TIME", value_parser = callback_check)]
-    pub check: Vec<(Option<String>, Duration)>,
-    /// With common-rate: cores that the nodes share [default: as many as this machine has]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub cores: Option<u32>,
-    /// Run the workload as it was and as tuned, in turns, and report the gain with its spread
-    #[arg(long)]
-    pub prove: bool,
-    /// Go on with a proof that was cut short, in the directory of -o: what is finished there is not run again
-    #[arg(long, requires = "prove", requires = "out")]
-    pub resume: bool,
-    /// Repeats of each under --prove [default: as the workload says]
-    #[arg(long, value_name = "N", requires = "prove", value_parser = clap::value_parser!(u32).range(1..))]
-    pub repeats: Option<u32>,
-    #[command(flatten)]
-    pub out: Out,
-    /// Print the result as JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// A way of tuning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Method {
-    /// One spin rate for all nodes of the chain, the best of 10, 20 ... 1000 Hz by study E's equations
-    CommonRate,
-    /// Nodes of the chain wake when their input arrives instead of spinning
-    Arrival,
 }
 
 /// Write one HTML file about one or more runs, readable offline

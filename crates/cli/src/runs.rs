@@ -25,8 +25,10 @@ pub const MEASURED: &str = "measured";
 pub const ARRIVAL: &str = "arrival";
 /// Runs of a folder that an error names.
 const MOST_LISTED: usize = 20;
+/// Folder of the runs of the plan that a search found.
+pub const PLANNED: &str = "planned";
 /// Folders of the runs of the tuned ones.
-pub const METHOD_DIRECTORIES: [&str; 2] = [COMMON_RATE, ARRIVAL];
+pub const METHOD_DIRECTORIES: [&str; 3] = [COMMON_RATE, ARRIVAL, PLANNED];
 
 /// Makes the directory that a verb writes: the one asked for, else `runs/<name>-<UTC date and time>`, to which
 /// `runs/latest` then points. It refuses a directory that holds anything, so that no run is ever overwritten.

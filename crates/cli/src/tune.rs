@@ -3,9 +3,9 @@
 use crate::exit::{verdict, Failure, Outcome};
 use crate::options::{Method, Tune};
 use crate::progress::Progress;
-use crate::runs::{ARRIVAL, COMMON_RATE, MEASURED, UNTUNED};
+use crate::runs::{ARRIVAL, COMMON_RATE, MEASURED, PLANNED, UNTUNED};
 use crate::tuning::{Asked, Begun, Found};
-use crate::{advice, analysis, explain, interrupt, runs};
+use crate::{advice, analysis, explain, interrupt, planning, runs};
 use anyhow::Context;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -19,6 +19,7 @@ use tacho_runner::callback_check;
 use tacho_runner::install::Installation;
 use tacho_tables::store;
 use tacho_tables::summary::Summary;
+use tacho_tune::plan::Plan;
 use tacho_tune::{Candidate, ObjectiveCurve, Proof, Proving, Tuned};
 use tacho_workload::model::Chain;
 use tacho_workload::Workload;
@@ -33,6 +34,8 @@ struct Printed {
     changes: BTreeMap<&'static str, Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     objective: Option<ObjectiveCurve>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<Plan>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     proof: BTreeMap<&'static str, Proof>,
 }
@@ -92,7 +95,10 @@ pub fn run(options: Tune) -> Outcome {
             if bench.is_interrupted() {
                 return verdict(&failures);
             }
-            let found = search(&bench, &mut workload, &measured, &tuning.asked, &out)?;
+            let found = match search(&bench, &mut workload, &measured, &tuning.asked, &out) {
+                Err(_) if bench.is_interrupted() => return verdict(&failures),
+                found => found?,
+            };
             tuning.found = Some(found.clone());
             tuning.write(&out)?;
             found
@@ -100,9 +106,9 @@ pub fn run(options: Tune) -> Outcome {
     };
     let objective = found.common_rate_hz.map(|_| read_objective(&out)).transpose()?;
     let tuned = tuned(&workload, &found, &tuning.asked.method, &out)?;
-    let chain = found.chain.name;
+    let chain = found.chain.name.clone();
     if !options.json {
-        describe(&out, &chain, objective.as_ref(), &tuned)?;
+        describe(&out, &found, objective.as_ref(), &tuned)?;
     }
 
     let changes = |(name, tuned): &(&'static str, Tuned)| {
@@ -110,14 +116,16 @@ pub fn run(options: Tune) -> Outcome {
         (*name, changes)
     };
     let changes = tuned.iter().map(changes).collect();
-    let mut printed = Printed { chain, changes, objective, proof: BTreeMap::new() };
+    let plan = found.plan.clone();
+    let mut printed = Printed { chain, changes, objective, plan, proof: BTreeMap::new() };
     if options.prove {
-        match prove(&bench, &workload, &tuned, &printed.chain, &lock, &mut failures)? {
+        match prove(&bench, &workload, &tuned, &found, &lock, &mut failures)? {
             Some(proofs) => printed.proof = tuned.iter().map(|(name, _)| *name).zip(proofs).collect(),
             None => return verdict(&failures),
         }
         if !options.json {
             print_gain(&out, &tuned)?;
+            runs::print(&planning::kept(printed.proof.iter().map(|(name, proof)| (*name, proof))))?;
         }
     }
     if options.json {
@@ -172,7 +180,17 @@ fn search(
         common_rate_hz = Some(curve.best_hz);
     }
     let chain = workload.chain(&chain).with_context(|| format!("chain {chain}: not in the workload"))?.clone();
-    Ok(Found { chain, common_rate_hz })
+    let mut found = Found { chain, common_rate_hz, plan: None, promised_ms: BTreeMap::new() };
+    if asked.method.contains(&Method::Search) {
+        let others: Vec<Method> = asked.method.iter().copied().filter(|method| *method != Method::Search).collect();
+        let others = tuned(workload, &found, &others, out)?;
+        let mut sides = vec![(UNTUNED, &*workload)];
+        sides.extend(others.iter().map(|(name, tuned)| (*name, &tuned.workload)));
+        let (plan, promised_ms) =
+            planning::search(workload, &found.chain.name, measured, asked, &sides, out, bench.interrupted)?;
+        (found.plan, found.promised_ms) = (Some(plan), promised_ms);
+    }
+    Ok(found)
 }
 
 fn read_objective(out: &RunDirectory) -> Result<ObjectiveCurve, Failure> {
@@ -201,6 +219,7 @@ fn tuned(
                 tacho_tune::apply_common_rate(workload, chain, hz).context("common rate")?
             }
             Method::Arrival => tacho_tune::apply_arrival(workload, chain).context("arrival")?,
+            Method::Search => found.plan.as_ref().context("tuning.json has no plan")?.tuned.clone(),
         };
         let path = out.path().join(format!("{name}.yaml"));
         std::fs::write(&path, tacho_workload::write(&result.workload)).with_context(|| path.display().to_string())?;
@@ -213,6 +232,7 @@ fn directory_of(method: Method) -> &'static str {
     match method {
         Method::CommonRate => COMMON_RATE,
         Method::Arrival => ARRIVAL,
+        Method::Search => PLANNED,
     }
 }
 
@@ -325,9 +345,9 @@ fn objective_of(
     Ok(search.curve().context("common rate")?)
 }
 
-fn describe(out: &RunDirectory, chain: &str, objective: Option<&ObjectiveCurve>, tuned: &[(&str, Tuned)]) -> Outcome {
+fn describe(out: &RunDirectory, found: &Found, objective: Option<&ObjectiveCurve>, tuned: &[(&str, Tuned)]) -> Outcome {
     let mut text = Lines::new();
-    text.line(format_args!("Chain {chain}"));
+    text.line(format_args!("Chain {}", found.chain.name));
     if let Some(curve) = objective {
         text.line(format_args!(
             "Least predicted response at {} Hz (study E); the whole curve is in objective.json",
@@ -340,6 +360,9 @@ fn describe(out: &RunDirectory, chain: &str, objective: Option<&ObjectiveCurve>,
         for change in &tuned.changes {
             text.line(format_args!("  {change}"));
         }
+        if let Some(plan) = found.plan.as_ref().filter(|_| *name == PLANNED) {
+            planning::describe(plan, &mut text);
+        }
     }
     text.line("");
     runs::print(&text)
@@ -351,15 +374,22 @@ fn prove(
     bench: &Bench<'_>,
     untuned: &Workload,
     tuned: &[(&'static str, Tuned)],
-    chain: &str,
+    found: &Found,
     lock: &RunLock,
     failures: &mut Vec<String>,
 ) -> Result<Option<Vec<Proof>>, Failure> {
     let out = RunDirectory::new(lock.directory());
     let proving = Proving {
-        before: Candidate { name: UNTUNED, workload: untuned },
-        after: tuned.iter().map(|(name, tuned)| Candidate { name, workload: &tuned.workload }).collect(),
-        chain,
+        before: Candidate { name: UNTUNED, workload: untuned, promise: None },
+        after: tuned
+            .iter()
+            .map(|(name, tuned)| Candidate {
+                name,
+                workload: &tuned.workload,
+                promise: planning::promise(name, found.plan.as_ref(), &found.promised_ms),
+            })
+            .collect(),
+        chain: &found.chain.name,
     };
     let campaign = proving.campaign(bench, lock, bench.interrupted, bench.command.clone()).context("proof")?;
     runs::say_finished(&campaign);

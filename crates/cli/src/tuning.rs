@@ -1,15 +1,17 @@
 //! Stores what a tuning was begun with and what it found in its directory, so that a proof can go on.
 
 use crate::exit::{Failure, Outcome};
-use crate::options::{callback_check, Method, Tune};
+use crate::options::{callback_check, Change, Method, Tune};
 use crate::{check, runs};
 use anyhow::{anyhow, Context};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tacho_campaign::{difference, same_workload};
 use tacho_events::run::RunDirectory;
+use tacho_tune::plan::{Bound, Goal, Plan};
 use tacho_workload::model::Chain;
 use tacho_workload::units::format_duration;
 use tacho_workload::Workload;
@@ -44,6 +46,24 @@ pub struct Asked {
     /// Cores that the nodes share.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cores: Option<u32>,
+    /// What the search improves.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub goal: Vec<Goal>,
+    /// What it keeps below.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub at_most: Vec<Bound>,
+    /// What it may change.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub change: Vec<Change>,
+    /// What it leaves as it is.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub keep: Vec<String>,
+    /// Most candidates that it simulates.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub evaluations: Option<u32>,
+    /// Whether it simulates all.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub exhaustive: bool,
 }
 
 /// The result of a search: enough to write the tuned workloads again.
@@ -54,6 +74,13 @@ pub struct Found {
     /// The common rate; absent without that method.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub common_rate_hz: Option<f64>,
+    /// The plan; absent without a search.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub plan: Option<Plan>,
+    /// Mean end-to-end time of the chain that the simulation predicts for each side of the proof, ms; empty without a
+    /// search.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub promised_ms: BTreeMap<String, f64>,
 }
 
 /// A tuning that begins or goes on.
@@ -72,17 +99,13 @@ impl Begun {
         let out = options.out.out.as_ref().filter(|out| options.resume && out.join(NAME).is_file());
         match (out, &options.run) {
             (Some(out), _) => Begun::again(options, RunDirectory::new(out)),
-            (None, Some(run)) if !options.method.is_empty() => {
+            (None, Some(run)) => {
                 let tuning = Tuning { asked: Asked::of(options)?, found: None };
                 Ok(Begun { tuning, workload: workload(run, options.repeats)?, out: None })
             }
-            (None, Some(run)) if !options.resume => Err(Failure::Usage(format!(
-                "{}: tuning a workload takes --method common-rate, --method arrival, or both",
-                run.display()
-            ))),
-            _ => {
+            (None, None) => {
                 let out = options.out.out.clone().unwrap_or_default();
-                let expected = "expected one, or a run or workload to tune, and --method";
+                let expected = "expected one, or a run or workload to tune";
                 Err(Failure::Usage(format!("{}: holds no tuning to go on with; {expected}", out.display())))
             }
         }
@@ -154,10 +177,19 @@ impl Asked {
         };
         Ok(Asked {
             run: run.map(absolute),
-            method: options.method.clone(),
+            method: match (options.method.is_empty(), &options.run) {
+                (true, Some(_)) => vec![Method::Search],
+                _ => options.method.clone(),
+            },
             chain: options.chain.clone(),
             check: options.check.iter().map(check).collect(),
             cores: options.cores,
+            goal: options.goal.clone(),
+            at_most: options.at_most.clone(),
+            change: options.change.clone(),
+            keep: options.keep.clone(),
+            evaluations: options.evaluations,
+            exhaustive: options.exhaustive,
         })
     }
 
@@ -168,7 +200,7 @@ impl Asked {
     }
 
     /// Puts each option into words that can be compared.
-    fn words(&self) -> [Words; 5] {
+    fn words(&self) -> [Words; 11] {
         let run = self.run.as_ref().map_or("a workload file".into(), |run| run.display().to_string());
         let name = |method: &Method| method.to_possible_value().map(|value| value.get_name().to_owned());
         let methods: Vec<String> = self.method.iter().filter_map(name).collect();
@@ -178,8 +210,18 @@ impl Asked {
             Words::new("--chain", self.chain.clone().unwrap_or_default()),
             Words::new("--check", self.check.join(", ")),
             Words::new("--cores", self.cores.map_or(String::new(), |cores| cores.to_string())),
+            Words::new("--goal", listed(&self.goal)),
+            Words::new("--at-most", listed(&self.at_most)),
+            Words::new("--change", listed(self.change.iter().map(|change| change.key().name()))),
+            Words::new("--keep", listed(&self.keep)),
+            Words::new("--evaluations", self.evaluations.map_or(String::new(), |count| count.to_string())),
+            Words::new("--exhaustive", if self.exhaustive { "on".into() } else { String::new() }),
         ]
     }
+}
+
+fn listed(items: impl IntoIterator<Item = impl ToString>) -> String {
+    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// An option and its value; without a name, the run or workload to tune.

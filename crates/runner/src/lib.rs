@@ -24,6 +24,6 @@ mod planning;
 mod processes;
 pub mod protocol;
 pub mod resources;
-mod scheduling;
+pub mod scheduling;
 mod starting_again;
 pub mod window;

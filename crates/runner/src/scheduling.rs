@@ -23,6 +23,12 @@ pub fn check(plan: &NodePlan) -> Result<()> {
     std::thread::scope(|scope| scope.spawn(|| apply(plan)).join()).unwrap_or_else(|_| bail!("a thread panicked"))
 }
 
+/// Whether a thread of this process may get these CPUs and this scheduling.
+pub fn is_permitted(cpus: &[u32], scheduling: Option<Scheduling>) -> bool {
+    let apply = || pin(cpus).and_then(|()| scheduling.map_or(Ok(()), schedule));
+    std::thread::scope(|scope| scope.spawn(apply).join()).is_ok_and(|applied| applied.is_ok())
+}
+
 fn pin(cpus: &[u32]) -> Result<()> {
     if cpus.is_empty() {
         return Ok(());

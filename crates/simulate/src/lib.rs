@@ -48,6 +48,15 @@ pub struct Simulator<'a> {
     pub spent: Spent,
 }
 
+/// A repeat that was simulated.
+#[derive(Debug)]
+pub struct Simulated {
+    /// Its `run.json`.
+    pub info: RunInfo,
+    /// CPU time of the nodes and their middleware, percent of one CPU, until sources stop; absent if it was cut short.
+    pub cpu_percent: Option<f64>,
+}
+
 /// What simulations took, without the analysis of their events.
 #[derive(Debug, Default)]
 pub struct Spent {
@@ -67,6 +76,17 @@ impl Simulator<'_> {
         run: &RunDirectory,
         progress: &mut dyn FnMut(f64),
     ) -> Result<RunInfo> {
+        Ok(self.simulated(workload, repeat, run, progress)?.info)
+    }
+
+    /// The same with what it used of the CPUs.
+    pub fn simulated(
+        &self,
+        workload: &Workload,
+        repeat: u32,
+        run: &RunDirectory,
+        progress: &mut dyn FnMut(f64),
+    ) -> Result<Simulated> {
         self.check(workload)?;
         let begun = Instant::now();
         write_workload(workload, run)?;
@@ -82,7 +102,7 @@ impl Simulator<'_> {
             progress(((now - window.start_ns) as f64 / whole).clamp(0.0, 1.0));
             !self.interrupted.load(Ordering::Relaxed)
         };
-        let done = simulation.run(window.start_ns, window.end_ns, &mut told).map_err(failed)?;
+        let done = simulation.run(window.start_ns, window.stop_ns, window.end_ns, &mut told).map_err(failed)?;
         let processes = simulation.processes.iter().map(|process| ProcessExit {
             name: process.name.clone(),
             pid: process.pid,
@@ -112,15 +132,17 @@ impl Simulator<'_> {
             cut_short: !done,
             ..RunInfo::default()
         };
+        let over_ns = (window.stop_ns - window.start_ns).max(1) as f64;
+        let cpu_percent = simulation.used_ns.map(|used_ns| 100.0 * used_ns as f64 / over_ns);
         let events = simulation.trace.finish().map_err(failed)?;
         self.spent.events.fetch_add(events, Ordering::Relaxed);
         self.spent.wall_ns.fetch_add(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
         run.write_info(&info)?;
-        Ok(info)
+        Ok(Simulated { info, cpu_percent })
     }
 
     /// Refuses what is not modelled.
-    fn check(&self, workload: &Workload) -> Result<()> {
+    pub fn check(&self, workload: &Workload) -> Result<()> {
         if let Some(node) = workload.nodes.iter().find(|node| node.is_on_board()) {
             bail!("node {} runs on a board, which is not modelled; expected nodes of this machine", node.name);
         }

@@ -120,6 +120,8 @@ pub(crate) struct Simulation {
     /// Whether to write the kernel's events.
     pub scheduler: bool,
     pub queue: Queue,
+    /// CPU time of the nodes and their middleware until sources stop, ns; absent until then.
+    pub used_ns: Option<i64>,
 }
 
 /// What is to come, in the order of time.
@@ -137,8 +139,15 @@ impl Queue {
 }
 
 impl Simulation {
-    /// Runs from `start_ns` until nothing is left to do or `end_ns`. `progress` gets the time now and then.
-    pub fn run(&mut self, start_ns: i64, end_ns: i64, progress: &mut dyn FnMut(i64) -> bool) -> Result<bool, Failed> {
+    /// Runs from `start_ns` until nothing is left to do or `end_ns`. `progress` gets the time now and then. CPU time is
+    /// counted until `stop_ns`.
+    pub fn run(
+        &mut self,
+        start_ns: i64,
+        stop_ns: i64,
+        end_ns: i64,
+        progress: &mut dyn FnMut(i64) -> bool,
+    ) -> Result<bool, Failed> {
         for thread in 0..self.threads.len() {
             if let Owner::Background = self.threads[thread].owner {
                 self.wake(thread, i64::MAX / 4, 0, start_ns, None)?;
@@ -150,6 +159,9 @@ impl Simulation {
         }
         let mut looked = 0u32;
         while let Some(Reverse(Event { at_ns: now, what, .. })) = self.queue.heap.pop() {
+            if now >= stop_ns && self.used_ns.is_none() {
+                self.used_ns = Some(self.used_so_far_ns());
+            }
             if now > end_ns {
                 break;
             }
@@ -177,8 +189,15 @@ impl Simulation {
             }
             self.follow_kernel(now)?;
         }
+        self.used_ns = self.used_ns.or_else(|| Some(self.used_so_far_ns()));
         self.skip_rest(end_ns)?;
         Ok(true)
+    }
+
+    fn used_so_far_ns(&self) -> i64 {
+        let of_system =
+            (0..self.threads.len()).filter(|thread| !matches!(self.threads[*thread].owner, Owner::Background));
+        of_system.map(|thread| self.kernel.used_ns(thread)).sum()
     }
 
     /// Takes over what the kernel decided.

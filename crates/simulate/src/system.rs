@@ -116,6 +116,7 @@ pub(crate) fn build(
         draws,
         scheduler,
         queue,
+        used_ns: None,
     };
     Ok(System { simulation, phases, doubts })
 }

@@ -101,24 +101,26 @@ pub fn apply_arrival(workload: &Workload, chain: &str) -> Result<Tuned, ApplyErr
                 answer(node, topics);
                 node.executor = Executor::Arrival;
             }
-            None if matches!(node.executor, Executor::Spin { .. }) => {
-                keep_sending_rate(node);
-                node.executor = Executor::Arrival;
-                let rates: Vec<_> = node.publishes.iter().map(|p| p.rate_hz).collect();
-                // A wake computes several publications of one rate together; on arrival, each would be computed by
-                // itself.
-                if let [Some(hz), others @ ..] = rates.as_slice() {
-                    if !node.is_triggered() && !others.is_empty() && others.iter().all(|rate| *rate == Some(*hz)) {
-                        node.executor = Executor::Timer { hz: *hz };
-                        node.publishes.iter_mut().for_each(|p| p.rate_hz = None);
-                        node.subscribes.iter_mut().for_each(|s| s.latest = true);
-                    }
-                }
-            }
+            None if matches!(node.executor, Executor::Spin { .. }) => wake_on_arrival(node),
             None => {}
         }
         Ok(())
     })
+}
+
+/// Lets a spinning node wake when a message arrives, and send as often as before.
+pub(crate) fn wake_on_arrival(node: &mut Node) {
+    keep_sending_rate(node);
+    node.executor = Executor::Arrival;
+    let rates: Vec<_> = node.publishes.iter().map(|p| p.rate_hz).collect();
+    // A wake computes several publications of one rate together; on arrival, each would be computed by itself.
+    if let [Some(hz), others @ ..] = rates.as_slice() {
+        if !node.is_triggered() && !others.is_empty() && others.iter().all(|rate| *rate == Some(*hz)) {
+            node.executor = Executor::Timer { hz: *hz };
+            node.publishes.iter_mut().for_each(|p| p.rate_hz = None);
+            node.subscribes.iter_mut().for_each(|s| s.latest = true);
+        }
+    }
 }
 
 /// Changes each node of a chain. `change` receives the topics of the predecessor, none for the source.
@@ -143,7 +145,7 @@ fn apply(
 }
 
 /// Gives the node's spin rate to whatever it published at each wake.
-fn keep_sending_rate(node: &mut Node) {
+pub(crate) fn keep_sending_rate(node: &mut Node) {
     let (Executor::Spin { hz } | Executor::Timer { hz }) = node.executor else { return };
     if !node.is_triggered() {
         node.publishes.iter_mut().filter(|p| p.rate_hz.is_none()).for_each(|p| p.rate_hz = Some(hz));
@@ -161,7 +163,7 @@ fn answer(node: &mut Node, topics: &[String]) {
 }
 
 /// Lists the differences as a user would edit them in the file.
-fn describe(before: &Node, after: &Node) -> Vec<Change> {
+pub(crate) fn describe(before: &Node, after: &Node) -> Vec<Change> {
     let mut changes = Vec::new();
     let mut change = |was: String, is: String| {
         if was != is {

@@ -17,11 +17,56 @@ pub struct Proof {
     pub after: Side,
     /// Mean end-to-end time before / after. Its least and greatest values are those of single repeats.
     pub ratio: Spread,
+    /// What was promised of the chain; absent if nothing was.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub promise: Option<Promised>,
+    /// CPU time of all nodes, percent of one CPU; absent if it was not measured on both sides.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu_percent: Option<BeforeAfter>,
     /// Every repeat, including those that do not count.
     pub repeats: Vec<Pair>,
     /// Which repeats do not count, and why. Empty if all count.
     #[serde(default)]
     pub notes: Vec<String>,
+}
+
+/// A figure before and after the change.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
+pub struct BeforeAfter {
+    /// Before the change.
+    pub before: f64,
+    /// After the change.
+    pub after: f64,
+}
+
+/// The mean end-to-end time that a simulation predicted, and the one that was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
+pub struct Promised {
+    /// As simulated with the phases of the proof, ms.
+    pub promised_ms: f64,
+    /// The same and what the simulation was off for the system as it was, ms.
+    pub at_most_ms: f64,
+    /// As measured, ms; absent until it is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub measured_ms: Option<f64>,
+    /// Difference of the promised from the measured time, percent of the measured.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error_percent: Option<f64>,
+}
+
+impl Promised {
+    /// A promise that nothing was measured of yet; `margin` is what the simulation may be off, as a part.
+    pub fn of(promised_ms: f64, margin: f64) -> Promised {
+        Promised { promised_ms, at_most_ms: promised_ms * (1.0 + margin), measured_ms: None, error_percent: None }
+    }
+
+    /// The same beside what was measured.
+    pub fn kept(self, measured_ms: f64) -> Promised {
+        let error_percent = (measured_ms > 0.0).then(|| 100.0 * (self.promised_ms / measured_ms - 1.0));
+        Promised { measured_ms: Some(measured_ms), error_percent, ..self }
+    }
 }
 
 /// One side over all repeats that count: means of the repeats' means.
@@ -97,7 +142,7 @@ impl Proof {
                 pair.repeat
             ));
         }
-        Some(Proof { chain: chain.to_owned(), before, after, ratio, repeats, notes })
+        Some(Proof { chain: chain.to_owned(), before, after, ratio, promise: None, cpu_percent: None, repeats, notes })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs the original and the tuned workload in turns: a proof as a campaign.
 
-use crate::proof::Proof;
+use crate::proof::{BeforeAfter, Promised, Proof};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -61,6 +61,8 @@ pub struct Candidate<'a> {
     pub name: &'a str,
     /// The workload to run.
     pub workload: &'a Workload,
+    /// What is promised of the chain; absent if nothing is.
+    pub promise: Option<Promised>,
 }
 
 /// The original workload, every tuned one, and the chain that should gain.
@@ -89,7 +91,7 @@ impl<'a> Proving<'a> {
         command: Vec<String>,
     ) -> Result<Campaign<'a>, ProveError> {
         self.after.iter().try_for_each(|after| comparable(self.before, *after))?;
-        let subject = |Candidate { name, workload }| Subject {
+        let subject = |Candidate { name, workload, .. }| Subject {
             always_repeats: true,
             ..Subject::new(name, workload, runner, RunDirectory::new(lock.directory().join(name)))
         };
@@ -119,7 +121,15 @@ impl<'a> Proving<'a> {
         let mut proofs = Vec::new();
         for candidate in &self.after {
             let proof = Proof::of(self.chain, &before, &self.figures(*candidate, out)?);
-            proofs.push(proof.ok_or(ProveError::NothingCameThrough(before.len() as u32))?);
+            let proof = proof.ok_or(ProveError::NothingCameThrough(before.len() as u32))?;
+            proofs.push(Proof {
+                promise: candidate.promise.map(|promise| promise.kept(proof.after.end_to_end_ms.mean)),
+                cpu_percent: self
+                    .cpu_percent(self.before, out)?
+                    .zip(self.cpu_percent(*candidate, out)?)
+                    .map(|(before, after)| BeforeAfter { before, after }),
+                ..proof
+            });
         }
         for (candidate, proof) in self.after.iter().zip(&proofs) {
             write_json(out.path().join(candidate.name).join("proof.json"), proof)?;
@@ -143,6 +153,12 @@ impl<'a> Proving<'a> {
             figures.extend(summary.chains.into_iter().find(|figures| figures.name == self.chain));
         }
         Ok(figures)
+    }
+
+    /// CPU time of all nodes, percent of one CPU; `None` if it was not measured.
+    fn cpu_percent(&self, candidate: Candidate<'_>, out: &RunDirectory) -> Result<Option<f64>, ProveError> {
+        let summary = store::read_summary(&RunDirectory::new(out.path().join(candidate.name)))?;
+        Ok(summary.points.first().and_then(|point| point.cpu_percent))
     }
 
     /// Writes `summary.json` of the tuning: the chain under each change, by the name of the change.
@@ -200,8 +216,11 @@ mod tests {
 
     fn proving<'a>(before: &'a Workload, after: &'a Workload, names: &[&'a str]) -> Proving<'a> {
         Proving {
-            before: Candidate { name: "before", workload: before },
-            after: names.iter().map(|name| Candidate { name, workload: after }).collect(),
+            before: Candidate { name: "before", workload: before, promise: None },
+            after: names
+                .iter()
+                .map(|name| Candidate { name, workload: after, promise: Some(Promised::of(40.0, 0.1)) })
+                .collect(),
             chain: "localisation",
         }
     }
@@ -242,6 +261,10 @@ mod tests {
         assert_eq!(below(out.path(), &runner.ran()), (0..5).flat_map(turns).collect::<Vec<_>>());
         assert_eq!(proofs.len(), 2);
         assert_eq!((proofs[0].before.end_to_end_ms.mean, proofs[0].after.end_to_end_ms.mean), (445.0, 46.0));
+        let promise = proofs[0].promise.expect("a promise");
+        assert_eq!((promise.promised_ms, promise.measured_ms), (40.0, Some(46.0)));
+        assert!((promise.at_most_ms - 44.0).abs() < 1e-9);
+        assert!(promise.error_percent.is_some_and(|error| (error - 100.0 * (40.0 / 46.0 - 1.0)).abs() < 1e-9));
         let read = |name: &str| std::fs::read(out.path().join(name)).expect("written");
         assert_eq!(serde_json::from_slice::<Proof>(&read("b/proof.json")).expect("a proof"), proofs[1]);
         let all: BTreeMap<String, Proof> = serde_json::from_slice(&read("proof.json")).expect("proofs by name");

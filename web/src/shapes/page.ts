@@ -2,7 +2,7 @@
 // Made of the Rust types by `WRITE_SHAPES=1 cargo test -p tacho-report shapes`.
 import type { RunInfo } from "./run";
 import type { Note, Point, Summary } from "./summary";
-import type { ObjectiveCurve, Pair, Side, Spread } from "./tuning";
+import type { BeforeAfter, ObjectiveCurve, Pair, Promised, Side, Spread } from "./tuning";
 
 /** See `Condition::Of`. */
 export interface Bounds {
@@ -281,10 +281,14 @@ export interface PageProof {
   before: Side;
   /** The chain's name. */
   chain: string;
+  /** CPU time of all nodes, percent of one CPU; absent if it was not measured on both sides. */
+  cpu_percent?: BeforeAfter;
   /** Mean before over mean after, of each of its repeats; null where a side has none. */
   gains: (number | null)[];
   /** Which repeats do not count, and why. Empty if all count. */
   notes: string[];
+  /** What was promised of the chain; absent if nothing was. */
+  promise?: Promised;
   /** Mean end-to-end time before / after. Its least and greatest values are those of single repeats. */
   ratio: Spread;
   /** Every repeat, including those that do not count. */

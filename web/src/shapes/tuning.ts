@@ -1,6 +1,14 @@
 // The shapes of crates/tune: proof.json and objective.json.
 // Made of the Rust types by `WRITE_SHAPES=1 cargo test -p tacho-report shapes`.
 
+/** A figure before and after the change. */
+export interface BeforeAfter {
+  /** After the change. */
+  after: number;
+  /** Before the change. */
+  before: number;
+}
+
 /** A node of the chain. */
 export interface ChainNode {
   /** c_i: time of one callback check, ms. */
@@ -67,6 +75,18 @@ export interface Pair {
   repeat: number;
 }
 
+/** The mean end-to-end time that a simulation predicted, and the one that was measured. */
+export interface Promised {
+  /** The same and what the simulation was off for the system as it was, ms. */
+  at_most_ms: number;
+  /** Difference of the promised from the measured time, percent of the measured. */
+  error_percent?: number;
+  /** As measured, ms; absent until it is. */
+  measured_ms?: number;
+  /** As simulated with the phases of the proof, ms. */
+  promised_ms: number;
+}
+
 /** `RUN/proof.json`: a chain before and after, over the same random phases. */
 export interface Proof {
   /** Figures after the change. */
@@ -75,8 +95,12 @@ export interface Proof {
   before: Side;
   /** The chain's name. */
   chain: string;
+  /** CPU time of all nodes, percent of one CPU; absent if it was not measured on both sides. */
+  cpu_percent?: BeforeAfter;
   /** Which repeats do not count, and why. Empty if all count. */
   notes: string[];
+  /** What was promised of the chain; absent if nothing was. */
+  promise?: Promised;
   /** Mean end-to-end time before / after. Its least and greatest values are those of single repeats. */
   ratio: Spread;
   /** Every repeat, including those that do not count. */

@@ -390,6 +390,8 @@ fn proof(before: &Tables, after: &Tables) -> Proof {
         chain: "localisation".into(),
         before: side(&before),
         after: side(&after),
+        promise: None,
+        cpu_percent: None,
         ratio: Spread::of_ratio(&before, &after).expect("pairs"),
         repeats: repeats.collect(),
         notes: vec![],

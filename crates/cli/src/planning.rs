@@ -1,0 +1,159 @@
+//! The search of `tacho tune`: the simulator with the costs of a run, and what the plan says.
+
+use crate::exit::Failure;
+use crate::options::Change;
+use crate::progress::Progress;
+use crate::tuning::Asked;
+use anyhow::Context;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::thread::available_parallelism;
+use tacho_events::run::RunDirectory;
+use tacho_printing::Lines;
+use tacho_runner::scheduling::is_permitted;
+use tacho_simulate::kernel::Settings as Kernel;
+use tacho_simulate::{fit, Simulator};
+use tacho_tune::plan::{write_files, Figure, Goal, Key, Machine, Plan, Planning, PLAN_FOLDER};
+use tacho_tune::search::Settings;
+use tacho_tune::{Promised, Proof};
+use tacho_workload::Workload;
+
+/// Candidates that are simulated unless the user names another number.
+const EVALUATIONS: usize = 1000;
+/// Most candidates that `--exhaustive` simulates.
+const MOST: f64 = 1e6;
+
+/// Searches for a plan of a chain and predicts every side of a proof. `tuned`: workloads of other methods, by name.
+pub fn search(
+    workload: &Workload,
+    chain: &str,
+    measured: &RunDirectory,
+    asked: &Asked,
+    tuned: &[(&str, &Workload)],
+    out: &RunDirectory,
+    interrupted: &AtomicBool,
+) -> Result<(Plan, BTreeMap<String, f64>), Failure> {
+    let costs = fit::fit(std::slice::from_ref(measured)).context("costs of the run")?;
+    let cpus = if costs.cpus > 0 { costs.cpus as usize } else { available_parallelism().map_or(1, usize::from) };
+    let simulator = Simulator {
+        costs: &costs,
+        settings: Kernel::linux(cpus),
+        scheduler: false,
+        command: vec![],
+        interrupted,
+        spent: Default::default(),
+    };
+    let goals =
+        if asked.goal.is_empty() { vec![Goal { figure: Figure::Mean, chain: None }] } else { asked.goal.clone() };
+    let keys: Vec<Key> = match asked.change.as_slice() {
+        [] => Key::USUAL.to_vec(),
+        change => change.iter().copied().map(Change::key).collect(),
+    };
+    let machine = Machine {
+        cpus: (0..cpus as u32).filter(|cpu| is_permitted(&[*cpu], None)).collect(),
+        scheduling: Machine::asked().filter(|scheduling| is_permitted(&[], Some(*scheduling))).collect(),
+    };
+    let evaluations = asked.evaluations.map_or(EVALUATIONS, |count| count as usize);
+    let planning = Planning {
+        simulator: &simulator,
+        workload,
+        chain,
+        goals: &goals,
+        bounds: &asked.at_most,
+        keys: &keys,
+        keep: &asked.keep,
+        machine: &machine,
+        measured,
+        folder: out.path(),
+        settings: Settings {
+            seed: workload.run.seed,
+            evaluations,
+            threads: available_parallelism().map_or(1, usize::from),
+        },
+        exhaustive: asked.exhaustive,
+    };
+    let candidates = planning.candidates().map_err(Failure::Usage)?;
+    if asked.exhaustive && candidates > MOST {
+        return Err(Failure::Usage(format!(
+            "--exhaustive: found {candidates:.3e} candidates, expected at most {MOST}: let less --change, or \
+             --keep more"
+        )));
+    }
+    if costs.others_cpus > 0.5 {
+        eprintln!(
+            "tacho: other processes used {:.2} CPUs while the costs were measured: the costs have what that took",
+            costs.others_cpus
+        );
+    }
+    let mut progress = Progress::new();
+    let of = if asked.exhaustive { candidates } else { evaluations as f64 };
+    let plan = planning.plan(&mut |done| {
+        progress.show(&format!("searching: {done} candidates simulated"), (done as f64 / of).min(1.0))
+    });
+    progress.finish();
+    let plan = plan.context("search")?;
+    let mean = |figures: &tacho_tune::plan::SystemFigures| figures.chains.get(chain).and_then(|chain| chain.mean_ms);
+    let mut promised_ms = BTreeMap::new();
+    for (name, tuned) in tuned {
+        let predicted = planning.predicted(tuned).context("prediction")?;
+        promised_ms.extend(mean(&predicted).map(|ms| ((*name).to_owned(), ms)));
+    }
+    promised_ms.extend(mean(&plan.planned).map(|ms| (crate::runs::PLANNED.to_owned(), ms)));
+    let folder = out.path().join(PLAN_FOLDER);
+    write_files(&plan, &folder).with_context(|| folder.display().to_string())?;
+    Ok((plan, promised_ms))
+}
+
+/// What is promised of a side of the proof.
+pub fn promise(name: &str, plan: Option<&Plan>, promised_ms: &BTreeMap<String, f64>) -> Option<Promised> {
+    Some(Promised::of(*promised_ms.get(name)?, plan?.margin))
+}
+
+/// What the search did and what it promises, for the terminal.
+pub fn describe(plan: &Plan, text: &mut Lines) {
+    let log = &plan.search;
+    text.line(format_args!(
+        "  {} of {:.3e} candidates simulated; each change, why and how: plan/plan.md",
+        log.evaluations, log.candidates
+    ));
+    for error in &plan.errors {
+        text.line(format_args!(
+            "  {}: measured {:.2}, simulated {:.2} ({:+.1} %)",
+            error.figure, error.measured, error.simulated, error.error_percent
+        ));
+    }
+    for goal in &plan.goals {
+        let of = |figures: &tacho_tune::plan::SystemFigures| figures.of(goal, &plan.chain);
+        if let (Some(as_is), Some(planned)) = (of(&plan.as_is), of(&plan.planned)) {
+            let (unit, most) = (goal.figure.unit(), planned * (1.0 + plan.margin));
+            text.line(format_args!(
+                "  {goal}: {as_is:.2} {unit} as it is, {planned:.2} {unit} planned, at most {most:.2} {unit} \
+                 (simulated)"
+            ));
+        }
+    }
+    if let (Some(as_is), Some(planned)) = (plan.as_is.cpu_percent, plan.planned.cpu_percent) {
+        text.line(format_args!("  CPU: {as_is:.1} % of one as it is, {planned:.1} % planned (simulated)"));
+    }
+    plan.doubts.iter().for_each(|doubt| text.line(format_args!("  {doubt}")));
+}
+
+/// What was promised beside what was measured, for the terminal.
+pub fn kept<'p>(proofs: impl Iterator<Item = (&'static str, &'p Proof)>) -> Lines {
+    let mut text = Lines::new();
+    for (name, proof) in proofs {
+        if let Some(promise) = &proof.promise {
+            if let (Some(measured_ms), Some(error)) = (promise.measured_ms, promise.error_percent) {
+                text.line(format_args!(
+                    "{name}: promised {:.2} ms (at most {:.2} ms), measured {measured_ms:.2} ms: the \
+                     promise is {error:+.1} % off",
+                    promise.promised_ms, promise.at_most_ms
+                ));
+            }
+        }
+        if let Some(cpu) = &proof.cpu_percent {
+            text.line(format_args!("{name}: CPU {:.1} % of one before, {:.1} % after", cpu.before, cpu.after));
+        }
+    }
+    text
+}

@@ -1,0 +1,169 @@
+//! Plans of small systems that are simulated without costs of middleware and machine.
+
+use super::*;
+use std::sync::atomic::AtomicBool;
+use tacho_simulate::kernel::Settings as Kernel;
+use tacho_simulate::Costs;
+use tacho_workload::model::Scheduling;
+
+const SPINNING: &str = "
+middleware: inproc
+nodes:
+  source: {spin: 10 Hz, work: 1 ms, publishes: {/a: {rate: 10 Hz}}}
+  filter: {spin: 10 Hz, work: 2 ms, subscribes: {/a: {depth: 1}}, publishes: [/b]}
+  act:    {spin: 10 Hz, work: 1 ms, subscribes: {/b: {depth: 1}}}
+  beside: {spin: 10 Hz, work: 1 ms, subscribes: {/a: {depth: 1}}}
+chains: {chain: [source, filter, act], other: [source, beside]}
+run: {duration: 2 s, repeats: 2, seed: 3}
+";
+
+fn workload(text: &str) -> Workload {
+    tacho_workload::parse(text, "test.yaml").unwrap_or_else(|e| panic!("{e}")).0
+}
+
+/// What a test asks for; the rest is as the command has it.
+struct Asked<'a> {
+    goals: &'a [&'a str],
+    bounds: &'a [&'a str],
+    keep: &'a [&'a str],
+    keys: &'a [Key],
+    cpus: usize,
+    costs: Costs,
+}
+
+impl Default for Asked<'_> {
+    fn default() -> Self {
+        Asked { goals: &["mean"], bounds: &[], keep: &[], keys: &Key::USUAL, cpus: 2, costs: Costs::default() }
+    }
+}
+
+/// Plans a workload whose measured run is a simulation of it.
+fn planned(text: &str, asked: &Asked<'_>) -> Result<(tempfile::TempDir, Plan)> {
+    let workload = workload(text);
+    let folder = tempfile::tempdir()?;
+    let (measured, interrupted) = (RunDirectory::new(folder.path().join("measured")), AtomicBool::new(false));
+    std::fs::create_dir(measured.path())?;
+    let simulator = Simulator {
+        costs: &asked.costs,
+        settings: Kernel::linux(asked.cpus),
+        scheduler: false,
+        command: vec![],
+        interrupted: &interrupted,
+        spent: Default::default(),
+    };
+    simulator.repeat(&workload, 0, &measured, &mut |_| {})?;
+    tacho_figures::analyse_and_store(&measured, Some(&workload), &mut |_| {})?;
+    let machine = Machine {
+        cpus: (0..asked.cpus as u32).collect(),
+        scheduling: vec![Scheduling::Fifo(50), Scheduling::Nice(10)],
+    };
+    let planning = Planning {
+        simulator: &simulator,
+        workload: &workload,
+        chain: "chain",
+        goals: &asked.goals.iter().map(|goal| goal.parse().expect("a goal")).collect::<Vec<_>>(),
+        bounds: &asked.bounds.iter().map(|bound| bound.parse().expect("a bound")).collect::<Vec<_>>(),
+        keys: asked.keys,
+        keep: &asked.keep.iter().map(|kept| (*kept).to_owned()).collect::<Vec<_>>(),
+        machine: &machine,
+        measured: &measured,
+        folder: folder.path(),
+        settings: Settings { seed: 1, evaluations: 120, threads: 2 },
+        exhaustive: false,
+    };
+    let plan = planning.plan(&mut |_| {})?;
+    Ok((folder, plan))
+}
+
+fn turned(plan: &Plan) -> Vec<String> {
+    plan.steps.iter().map(|step| step.turned.to_string()).collect()
+}
+
+#[test]
+fn nodes_of_a_polling_chain_wake_on_arrival_and_nothing_else_changes() {
+    let (folder, plan) = planned(SPINNING, &Asked::default()).expect("a plan");
+    assert_eq!(turned(&plan), ["filter: spin 10 Hz -> on arrival", "act: spin 10 Hz -> on arrival"]);
+    // 1 + 2 + 1 ms of work, and no wait.
+    let mean_ms = plan.planned.chains["chain"].mean_ms.expect("a mean");
+    assert!((mean_ms - 4.0).abs() < 0.05, "{mean_ms}");
+    assert!(plan.as_is.chains["chain"].mean_ms.expect("a mean") > 20.0);
+    assert!(plan.steps.iter().all(|step| step.buys[0] > 10.0), "{:?}", plan.steps);
+    assert_eq!(plan.errors[0].error_percent, 0.0, "what was measured is a simulation");
+    assert_eq!(plan.margin, LEAST_MARGIN);
+    // It can be written and read, and needs no fragment.
+    let files = folder.path().join(PLAN_FOLDER);
+    write_files(&plan, &files).expect("files");
+    let text = std::fs::read_to_string(files.join("workload.yaml")).expect("a workload");
+    assert_eq!(workload(&text), plan.tuned.workload);
+    assert!(std::fs::read_to_string(files.join("plan.md"))
+        .expect("a page")
+        .contains("| act: spin 10 Hz -> on arrival |"));
+    assert!(!files.join("launch_prefix.py").exists() && !files.join("systemd").exists());
+    let json = serde_json::to_string(&plan).expect("JSON");
+    assert_eq!(serde_json::from_str::<Plan>(&json).expect("the same"), plan);
+}
+
+#[test]
+fn what_is_kept_stays_and_the_rest_is_still_improved() {
+    let asked = Asked { keep: &["act.spin", "/a"], ..Asked::default() };
+    let (_folder, plan) = planned(SPINNING, &asked).expect("a plan");
+    assert_eq!(plan.tuned.workload.node("act"), workload(SPINNING).node("act"));
+    assert!(turned(&plan).iter().any(|turned| turned.starts_with("filter: spin 10 Hz -> ")), "{:?}", turned(&plan));
+    let error =
+        planned(SPINNING, &Asked { keep: &["nobody.spin"], ..Asked::default() }).map(|_| ()).expect_err("unknown");
+    assert!(error.to_string().contains("--keep nobody.spin"), "{error}");
+}
+
+#[test]
+fn a_bound_that_no_candidate_keeps_is_an_error_that_names_it() {
+    let asked = Asked { bounds: &["mean=1 ms"], ..Asked::default() };
+    let error = planned(SPINNING, &asked).map(|_| ()).expect_err("nothing takes less than its work");
+    assert!(error.to_string().contains("mean=1 ms"), "{error}");
+    let unknown = planned(SPINNING, &Asked { goals: &["mean nowhere"], ..Asked::default() }).map(|_| ());
+    assert!(unknown.expect_err("unknown").to_string().contains("expected one of: chain, other"));
+}
+
+#[test]
+fn within_a_budget_of_cpu_fewer_checks_are_what_arrival_is_chosen_for() {
+    let costs = Costs { check_ns: 200_000, ..Costs::default() };
+    // Without arrival, a spin rate is what trades checks for alignment: 200 us a check.
+    let bounded = Asked { bounds: &["cpu=30 %"], keys: &[Key::Spin], costs, ..Asked::default() };
+    let (_folder, plan) = planned(SPINNING, &bounded).expect("a plan");
+    assert!(plan.planned.cpu_percent.is_some_and(|percent| percent <= 30.0), "{:?}", plan.planned);
+    assert!(plan.planned.cpu_percent < plan.as_is.cpu_percent, "{:?} {:?}", plan.planned, plan.as_is);
+}
+
+const CROWDED: &str = "
+middleware: inproc
+nodes:
+  source: {work: 1 ms, publishes: {/a: {rate: 10 Hz}}}
+  act:    {work: 3 ms, subscribes: [/a]}
+  load:   {on: timer 20 Hz, work: 30 ms}
+chains: {chain: [source, act]}
+run: {duration: 2 s, repeats: 2, seed: 3}
+";
+
+#[test]
+fn beside_a_load_on_one_cpu_the_chain_gets_priority_and_the_fragments_for_it() {
+    let (folder, plan) = planned(CROWDED, &Asked { cpus: 1, ..Asked::default() }).expect("a plan");
+    assert!(plan.steps.iter().any(|step| step.turned.key == Key::Priority), "{:?}", turned(&plan));
+    let [as_is, now] = [&plan.as_is, &plan.planned].map(|figures| figures.chains["chain"].mean_ms.expect("a mean"));
+    assert!(now < 0.8 * as_is && now < 4.5, "{as_is} {now}");
+    let files = folder.path().join(PLAN_FOLDER);
+    write_files(&plan, &files).expect("files");
+    let prefix = std::fs::read_to_string(files.join("launch_prefix.py")).expect("prefixes");
+    let units: Vec<_> = std::fs::read_dir(files.join("systemd")).expect("units").collect();
+    assert_eq!(prefix.lines().filter(|line| line.starts_with("    \"")).count(), units.len());
+    assert!(!files.join("parameters.yaml").exists());
+}
+
+#[test]
+fn several_goals_give_a_front_whose_ends_are_the_best_of_each() {
+    let costs = Costs { check_ns: 200_000, ..Costs::default() };
+    let asked = Asked { goals: &["mean", "cpu"], keys: &[Key::Spin], keep: &["filter"], costs, ..Asked::default() };
+    let (_folder, plan) = planned(SPINNING, &asked).expect("a plan");
+    for pair in plan.search.front.windows(2) {
+        assert!(pair[0].value[0] < pair[1].value[0] && pair[0].value[1] > pair[1].value[1], "{:?}", plan.search.front);
+    }
+    assert!(!plan.search.front.is_empty());
+}

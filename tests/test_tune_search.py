@@ -1,0 +1,124 @@
+"""`tacho tune` by search: the plan that it finds, the files of the plan, and its promise beside the proof."""
+
+import ast
+import json
+import shutil
+import subprocess
+
+import pytest
+
+SPINNING = """
+middleware: inproc
+nodes:
+  source: {spin: 10 Hz, work: 1 ms, publishes: {/a: {size: 64 B, rate: 10 Hz}}}
+  filter: {spin: 10 Hz, work: 2 ms, subscribes: {/a: {depth: 1}}, publishes: {/b: {size: 64 B}}}
+  act:    {spin: 10 Hz, work: 1 ms, subscribes: {/b: {depth: 1}}}
+chains: {chain: [source, filter, act]}
+run: {duration: 2 s, repeats: 2, seed: 5}
+"""
+
+
+@pytest.fixture
+def measured(tacho):
+    (tacho.directory / "spinning.yaml").write_text(SPINNING)
+    tacho("bench", "spinning.yaml", "-o", "measured")
+    return "measured"
+
+
+def read(tacho, path):
+    return json.loads((tacho.directory / path).read_text())
+
+
+def test_a_search_is_what_tune_does_and_it_says_what_changes_why_and_how_sure_it_is(tacho, measured):
+    done = tacho("tune", measured, "--change", "spin", "-o", "out")
+    assert "filter: spin 10 Hz -> on arrival" in done.stdout and "act: spin 10 Hz -> on arrival" in done.stdout
+    plan = read(tacho, "out/tuning.json")["found"]["plan"]
+    assert {step["key"] for step in plan["steps"]} == {"spin"}
+    assert all(step["buys"][0] > 0 for step in plan["steps"])
+    as_is, planned = (plan[side]["chains"]["chain"]["mean_ms"] for side in ("as_is", "planned"))
+    assert planned < 0.5 * as_is
+    for error in plan["errors"]:
+        assert error["error_percent"] == pytest.approx(100 * (error["simulated"] / error["measured"] - 1))
+        assert plan["margin"] >= abs(error["error_percent"]) / 100
+    page = (tacho.directory / "out/plan/plan.md").read_text()
+    for heading in ("Changes", "What it promises", "What it costs", "How far the simulation is off"):
+        assert f"## {heading}" in page
+    assert sorted(file.name for file in (tacho.directory / "out/plan").iterdir()) == ["plan.md", "workload.yaml"]
+    tacho("check", "out/plan/workload.yaml", "out/planned.yaml")
+    assert not list((tacho.directory / "out").glob(".simulated-*")), "simulated events do not stay"
+
+
+def test_the_same_search_finds_the_same_plan_and_all_candidates_have_nothing_better(tacho, measured):
+    tacho("tune", measured, "--change", "spin", "-o", "one")
+    tacho("tune", measured, "--change", "spin", "-o", "two")
+    tacho("tune", measured, "--change", "spin", "--exhaustive", "-o", "all")
+    one, two, every = (read(tacho, f"{out}/tuning.json")["found"]["plan"] for out in ("one", "two", "all"))
+    assert one == two
+    assert every["search"]["exhaustive"] and every["search"]["evaluations"] >= every["search"]["candidates"]
+    assert one["search"]["front"][0]["value"][0] <= 1.02 * every["search"]["front"][0]["value"][0]
+    assert one["search"]["evaluations"] < every["search"]["evaluations"]
+
+
+@pytest.mark.timing
+def test_the_proof_has_the_promise_beside_what_was_measured(tacho, measured):
+    words = ["--method", "arrival", "--method", "search", "--change", "spin"]
+    done = tacho("tune", measured, *words, "--prove", "-o", "out")
+    assert "planned: promised" in done.stdout
+    proofs = read(tacho, "out/proof.json")
+    assert proofs.keys() == {"arrival", "planned"}
+    for proof in proofs.values():
+        promise = proof["promise"]
+        assert promise["measured_ms"] == proof["after"]["end_to_end_ms"]["mean"]
+        assert promise["error_percent"] == pytest.approx(100 * (promise["promised_ms"] / promise["measured_ms"] - 1))
+        assert promise["at_most_ms"] >= promise["promised_ms"]
+        assert proof["ratio"]["mean"] > 2
+    names = [chain["name"] for chain in read(tacho, "out/summary.json")["chains"]]
+    assert names == ["untuned", "arrival", "planned"]
+    # What the search found is kept.
+    again = tacho("tune", "--prove", "-o", "out", "--resume")
+    assert "searching" not in again.stderr and read(tacho, "out/proof.json") == proofs
+
+
+def test_fragments_of_a_plan_are_read_by_the_tools_that_they_are_for(tacho):
+    (tacho.directory / "crowded.yaml").write_text(
+        """
+middleware: inproc
+nodes:
+  source: {work: 1 ms, publishes: {/a: {size: 64 B, rate: 10 Hz}}}
+  act:    {work: 3 ms, subscribes: [/a]}
+  load:   {on: timer 20 Hz, work: 30 ms}
+  more:   {on: timer 20 Hz, work: 35 ms}
+chains: {chain: [source, act]}
+run: {duration: 3 s, cpus: {all: [0]}}
+"""
+    )
+    tacho("tune", "crowded.yaml", "--change", "priority", "--chain", "chain", "-o", "out")
+    plan = read(tacho, "out/tuning.json")["found"]["plan"]
+    if not plan["steps"]:
+        pytest.skip("no priority is permitted here, or the measured run was too noisy for one to count")
+    prefixes = ast.literal_eval((tacho.directory / "out/plan/launch_prefix.py").read_text().split("PREFIX = ")[1])
+    assert prefixes.keys() == {step["of"] for step in plan["steps"]}
+    for node, prefix in prefixes.items():
+        ran = subprocess.run([*prefix.split(), "true"], capture_output=True, text=True)
+        assert ran.returncode == 0, (prefix, ran.stderr)
+        unit = tacho.directory / f"out/plan/systemd/{node}.service.d/tacho.conf"
+        assert unit.is_file()
+        if shutil.which("systemd-analyze"):
+            service = unit.parent.parent / f"{node}.service"
+            service.write_text("[Service]\nExecStart=/bin/true\n")
+            said = subprocess.run(["systemd-analyze", "verify", service], capture_output=True, text=True)
+            assert "tacho.conf" not in said.stderr, said.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "exit_code", "said"),
+    [
+        (["--goal", "best"], 2, "best"),
+        (["--goal", "mean nowhere"], 2, "nowhere"),
+        (["--at-most", "p99=50"], 2, "p99=50"),
+        (["--keep", "nobody.spin"], 2, "nobody.spin"),
+        (["--at-most", "mean=1 us"], 3, "mean=1 us"),
+    ],
+)
+def test_what_cannot_be_planned_is_an_error_that_names_it(tacho, measured, words, exit_code, said):
+    assert said in tacho("tune", measured, "--change", "spin", *words, "-o", "out", expect=exit_code).stderr
