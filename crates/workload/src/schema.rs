@@ -141,7 +141,7 @@ fn form(form: Form) -> Value {
         }
         // Of two parameters, one may be left out at each point of a sweep.
         Form::Node => or_nothing(json!({"$ref": "#/$defs/node",
-            "not": {"required": ["on", "spin"], "properties": {"on": {"not": parameter()}}}})),
+            "not": {"required": ["on", "spin"], "patternProperties": {"^on$": {"not": parameter()}}}})),
         Form::Topology => json!({"anyOf": [{"enum": grammar::TOPOLOGIES}, defined("topology")]}),
         Form::End => or_nothing(defined("end")),
         Form::Hosts => or_nothing(named(NAME_PATTERN, swept(Form::Host))),
