@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -101,6 +102,26 @@ def test_a_node_that_dies_makes_the_car_stop_and_the_run_says_why(tacho, workloa
     # What the node did before is recorded.
     summary = json.loads((run / "summary.json").read_text())
     assert any(callback["node"] == f"/{node}" and callback["count"] > 20 for callback in summary["callbacks"])
+
+
+def test_every_point_of_a_sweep_drives_and_a_finished_one_is_kept(tacho, workloads):
+    text = (workloads / "drive.yaml").read_text().replace("speed: 5 m/s}", "speed: [4 m/s, 8 m/s]}")
+    file = tacho.directory / "sweep.yaml"
+    file.write_text(text)
+    done = tacho("drive", file, "--instances", "40", "-o", "run")
+    assert done.stdout.count("1 of 1 drives, 100.0 % (2.5 % to 100.0 %)") == 2
+    points = json.loads((tacho.directory / "run/summary.json").read_text())["points"]
+    assert [point["parameters"]["speed"] for point in points] == ["4 m/s", "8 m/s"]
+    assert all((point["drives"]["good"], point["drives"]["of"]) == (1, 1) for point in points)
+
+    first, second = sorted((tacho.directory / "run/points").iterdir())
+    driven = [quality(point)["car", "speed_max_m_per_s"] for point in (first, second)]
+    assert driven[0] < 4.5 < driven[1]
+    kept = (first / "run.json").stat().st_mtime_ns
+    shutil.rmtree(second)
+    tacho("drive", file, "--instances", "40", "--resume", "-o", "run")
+    assert (first / "run.json").stat().st_mtime_ns == kept
+    assert (second / "summary.json").is_file()
 
 
 def test_what_cannot_be_driven_is_refused(tacho, workloads):

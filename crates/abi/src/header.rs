@@ -10,7 +10,7 @@ pub struct Header {
     pub stamp_ns: i64,
     /// Unique in a run.
     pub publisher: u32,
-    /// Zero.
+    /// How much older than `stamp_ns` the stamp of the content is, ns, see [`Header::content_ns`].
     pub reserved: u32,
 }
 
@@ -18,6 +18,17 @@ pub struct Header {
 pub const HEADER_SIZE: usize = std::mem::size_of::<Header>();
 
 impl Header {
+    /// Stamp of the content, by which messages are matched: when the source was due on whose message the content rests.
+    pub fn content_ns(&self) -> i64 {
+        self.stamp_ns - i64::from(self.reserved)
+    }
+
+    /// The same header with this stamp of the content. A content that is older than 4.29 s is stamped as so old.
+    pub fn with_content(self, content_ns: i64) -> Header {
+        let age_ns = self.stamp_ns.saturating_sub(content_ns).clamp(0, u32::MAX.into());
+        Header { reserved: age_ns as u32, ..self }
+    }
+
     /// As it lies in memory.
     pub fn to_bytes(self) -> [u8; HEADER_SIZE] {
         let mut bytes = [0; HEADER_SIZE];
@@ -45,6 +56,15 @@ impl Header {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_header_carries_the_stamp_of_its_content() {
+        let header = Header { stamp_ns: 5_000_000_000, ..Header::default() };
+        assert_eq!(header.content_ns(), 5_000_000_000);
+        assert_eq!(header.with_content(4_999_999_999).content_ns(), 4_999_999_999);
+        assert_eq!(header.with_content(0).content_ns(), 5_000_000_000 - i64::from(u32::MAX));
+        assert_eq!(header.with_content(6_000_000_000).content_ns(), 5_000_000_000, "none is younger than its message");
+    }
 
     #[test]
     fn a_header_in_bytes_is_the_header_in_memory() {

@@ -69,7 +69,20 @@ pub(crate) struct Seen {
     pub board_clocks: HashMap<Row<Process>, BoardClock>,
     /// Link annotations: subscription, publisher, what they say; each once.
     pub annotations: Vec<(Row<Endpoint>, Row<Endpoint>, LinkRule)>,
+    /// Messages on which nodes say that they computed, in order.
+    pub uses: Vec<UseSeen>,
     pub counters: Counters,
+}
+
+/// A message on which the next activation of a callback computes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UseSeen {
+    pub execution: Row<Execution>,
+    pub time: i64,
+    /// Subscription that took it.
+    pub endpoint: Row<Endpoint>,
+    /// Publisher and sequence number.
+    pub id: (u64, u64),
 }
 
 /// A topic: what its rows are rows of.

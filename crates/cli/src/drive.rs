@@ -11,15 +11,17 @@ use tacho_figures::drive::{Drive, VEHICLE};
 use tacho_printing::Lines;
 use tacho_runner::bench::Bench;
 use tacho_runner::install::Installation;
+use tacho_tables::store;
+use tacho_tables::summary::{Drives, Point};
 use tacho_workload::model::{Node, Work};
-use tacho_workload::{rates, Overrides, Workload};
+use tacho_workload::{rates, Sweep, Workload};
 
 /// The parameter of planning that --speed sets.
 const SPEED: &str = "speed";
 
 pub fn run(options: Options) -> Outcome {
     let installation = Installation::find().context("installation")?;
-    let (workload, hz) = read(&options, &installation)?;
+    let (sweep, hz) = read(&options, &installation)?;
     let interrupted = interrupt::catch()?;
     let bench = Bench {
         installation: &installation,
@@ -30,78 +32,119 @@ pub fn run(options: Options) -> Outcome {
         interrupted,
     };
     let name = runs::stem(&options.workload);
-    let run = runs::create(options.out.out.clone(), &name)?;
     let by = Running { runner: &bench, interrupted, command: runs::command(), discard_events: false };
-    let (summary, deaths) = running::made(&run, &by, &workload, &name)?;
+    let ([point], false) = (sweep.points.as_slice(), options.resume) else {
+        return drive_all(&options, &sweep, &name, &by);
+    };
+    let workload = &point.workload;
+    let run = runs::create(options.out.out.clone(), &name)?;
+    let (summary, deaths) = running::made(&run, &by, workload, &name)?;
     if let Some(summary) = summary {
         explain::show(&run, &summary, options.json)?;
     }
     let drives = drives(&run)?;
     let instances = hz.map(|hz| (workload.run.duration.as_secs_f64() * hz).round());
-    let lines = lines(&drives, instances);
+    let is_good = drives.iter().all(|drive| drive.is_some_and(|drive| drive.is_good()));
+    end(&options, &run, &lines(&drives, instances), &deaths, is_good)
+}
+
+/// Drives every point of a sweep.
+fn drive_all(options: &Options, sweep: &Sweep, name: &str, by: &Running<'_>) -> Outcome {
+    let (run, failures) = running::swept(sweep, name, by, &options.out, options.resume, options.json)?;
+    let points = store::read_summary(&run).with_context(|| run.path().display().to_string())?.points;
+    let is_good = points.len() == sweep.points.len()
+        && points.iter().all(|point| point.drives.is_some_and(|drives| drives.good == drives.of));
+    end(options, &run, &rates_of_success(&points), &failures, is_good)
+}
+
+fn end(options: &Options, run: &RunDirectory, lines: &Lines, failures: &[String], is_good: bool) -> Outcome {
     if options.json {
-        runs::print_to(&mut std::io::stderr(), &lines)?;
+        runs::print_to(&mut std::io::stderr(), lines)?;
     } else {
-        runs::print(&lines)?;
+        runs::print(lines)?;
     }
     eprintln!("tacho: run: {}", run.path().display());
-    verdict(&deaths)?;
-    match drives.iter().all(|drive| drive.is_some_and(|drive| drive.is_good())) {
-        true => Ok(()),
-        false => Err(Failure::Code(1)),
+    verdict(failures)?;
+    if is_good {
+        Ok(())
+    } else {
+        Err(Failure::Code(1))
     }
 }
 
-/// The workload with what the options change, and the rate of its instances, if it has one.
-fn read(options: &Options, installation: &Installation) -> Result<(Workload, Option<f64>), Failure> {
-    let mut overrides = options.varied.overrides(&options.set);
-    let mut workload = single(options, &overrides)?;
-    let vehicles = workload.nodes.iter().filter(|node| task(node) == Some(VEHICLE)).count();
-    if vehicles != 1 {
-        return Err(Failure::Usage(format!(
-            "{}: found {vehicles} nodes of the task `{VEHICLE}`, expected one",
-            options.workload.display()
-        )));
+/// The rate of success of each point, in a line.
+fn rates_of_success(points: &[Point]) -> Lines {
+    let mut lines = Lines::new();
+    lines.line(format_args!(""));
+    lines.line(format_args!("Success, with its 95 % interval (Clopper and Pearson):"));
+    for point in points {
+        let values: Vec<&str> = point.parameters.values().map(String::as_str).collect();
+        let values = values.join(", ");
+        match &point.drives {
+            Some(Drives { good, of, success_percent, success_low_percent: low, success_high_percent: high }) => lines
+                .line(format_args!(
+                    "  {values}: {good} of {of} drives, {success_percent:.1} % ({low:.1} % to {high:.1} %)"
+                )),
+            None => lines.line(format_args!("  {values}: no vehicle reported a drive")),
+        }
     }
-    if let Some(speed) = &options.speed {
-        let kinds = installation.tasks().context("libraries of tasks")?;
-        let has_speed = |node: &&Node| {
-            let kind = kinds.iter().find(|kind| task(node) == Some(&kind.name));
-            kind.is_some_and(|kind| kind.parameters.iter().any(|parameter| parameter.name == SPEED))
-        };
-        let set: Vec<String> =
-            workload.nodes.iter().filter(has_speed).map(|node| format!("{}.work.{SPEED}={speed}", node.name)).collect();
-        if set.is_empty() {
+    lines
+}
+
+/// The workloads with what the options change, and the rate of their instances, if all have one and the same.
+fn read(options: &Options, installation: &Installation) -> Result<(Sweep, Option<f64>), Failure> {
+    let mut overrides = options.varied.overrides(&options.set);
+    let mut sweep = check::read_sweep(&options.workload, &overrides)?;
+    for point in &sweep.points {
+        let vehicles = point.workload.nodes.iter().filter(|node| task(node) == Some(VEHICLE)).count();
+        if vehicles != 1 {
             return Err(Failure::Usage(format!(
-                "--speed {speed}: no task of {} has a parameter `{SPEED}`, expected one such as `trajectory`",
+                "{}: found {vehicles} nodes of the task `{VEHICLE}`, expected one",
                 options.workload.display()
             )));
         }
-        overrides.set.extend(set);
-        workload = single(options, &overrides)?;
     }
-    let hz = instances_hz(&workload);
+    if let Some(speed) = &options.speed {
+        overrides.set.extend(set_speed(options, installation, &sweep, speed)?);
+        sweep = check::read_sweep(&options.workload, &overrides)?;
+    }
+    let first = instances_hz(&sweep.points[0].workload);
+    let hz = first.filter(|_| sweep.points.iter().all(|point| instances_hz(&point.workload) == first));
     if let Some(instances) = options.instances {
         let Some(hz) = hz else {
             return Err(Failure::Usage(
-                "--instances: the workload has no chain whose first node has a known rate; expected one, or --duration"
+                "--instances: the workload has no chain whose first node has a known rate, the same at all points; \
+                 expected one, or --duration"
                     .into(),
             ));
         };
-        workload.run.duration = Duration::from_secs_f64(f64::from(instances) / hz);
+        overrides.duration = Some(Duration::from_secs_f64(f64::from(instances) / hz));
+        sweep = check::read_sweep(&options.workload, &overrides)?;
     }
-    Ok((workload, hz))
+    Ok((sweep, hz))
 }
 
-fn single(options: &Options, overrides: &Overrides) -> Result<Workload, Failure> {
-    let mut sweep = check::read_sweep(&options.workload, overrides)?;
-    match sweep.points.len() {
-        1 => Ok(sweep.points.remove(0).workload),
-        points => Err(Failure::Usage(format!(
-            "{}: found a sweep of {points} points, expected one workload; tacho bench runs sweeps",
+/// Sets the speed at which planning aims.
+fn set_speed(
+    options: &Options,
+    installation: &Installation,
+    sweep: &Sweep,
+    speed: &str,
+) -> Result<Vec<String>, Failure> {
+    let kinds = installation.tasks().context("libraries of tasks")?;
+    let has_speed = |node: &&Node| {
+        let kind = kinds.iter().find(|kind| task(node) == Some(&kind.name));
+        kind.is_some_and(|kind| kind.parameters.iter().any(|parameter| parameter.name == SPEED))
+    };
+    let nodes = sweep.points[0].workload.nodes.iter().filter(has_speed);
+    let set: Vec<String> = nodes.map(|node| format!("{}.work.{SPEED}={speed}", node.name)).collect();
+    if set.is_empty() {
+        return Err(Failure::Usage(format!(
+            "--speed {speed}: no task of {} has a parameter `{SPEED}`, expected one such as `trajectory`",
             options.workload.display()
-        ))),
+        )));
     }
+    Ok(set)
 }
 
 fn task(node: &Node) -> Option<&str> {

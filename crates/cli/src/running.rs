@@ -16,6 +16,20 @@ pub fn run(sweep: &Sweep, name: &str, by: &Running<'_>, out: &Out, resume: bool,
         let run = runs::create(out.out.clone(), name)?;
         return single(&run, by, point, name, json);
     }
+    let (run, failures) = swept(sweep, name, by, out, resume, json)?;
+    eprintln!("tacho: run: {}", run.path().display());
+    verdict(&failures)
+}
+
+/// Runs the points of a sweep, and shows their figures. Returns its run directory, and the failures in words.
+pub fn swept(
+    sweep: &Sweep,
+    name: &str,
+    by: &Running<'_>,
+    out: &Out,
+    resume: bool,
+    json: bool,
+) -> Result<(RunDirectory, Vec<String>), Failure> {
     let run = match (&out.out, resume) {
         (Some(path), true) => begun(path, sweep)?,
         (Some(path), false) if path.join("points").is_dir() => {
@@ -39,8 +53,7 @@ pub fn run(sweep: &Sweep, name: &str, by: &Running<'_>, out: &Out, resume: bool,
     }
     explain::show(&run, &running.figures()?, json)?;
     report::write(std::slice::from_ref(&run), &run.path().join("report.html"))?;
-    eprintln!("tacho: run: {}", run.path().display());
-    verdict(&swept.failures)
+    Ok((run, swept.failures))
 }
 
 /// A run directory to go on in: one that holds the same sweep, or nothing yet.

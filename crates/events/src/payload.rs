@@ -366,6 +366,8 @@ macro_rules! with_kinds {
             BoardMatched board_matched (Transport, Link, Node) { endpoint: Handle, peers: u64 },
             BoardTake board_take (Transport, Take, Message) { subscription: Handle, writer: Gid, sequence: u64 },
 
+            NodeUses node_uses (Application, Link, Message)
+                { subscription: Handle, publisher_id: u64, sequence: u64, stamp_ns: i64 },
             NodeRefused node_refused (Application, Skip, Message)
                 { publisher: Handle, sequence: u64, code: u64, reason: Text },
 

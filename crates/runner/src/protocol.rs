@@ -177,6 +177,9 @@ pub struct NodeFigures {
     pub outputs: Vec<OutputFigures>,
     /// Number of messages taken, for each subscription, in order.
     pub taken: Vec<u64>,
+    /// Number of sets that it made of its inputs; absent if it computes on each message alone.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sets: Option<u64>,
     /// What its task reports of its quality; absent if its work is a time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub task: Option<TaskFigures>,

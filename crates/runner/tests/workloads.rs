@@ -1,6 +1,7 @@
 //! Whole runs of small workloads on real middleware. TACHO_HOME names the native build (`make build`); the node program
 //! is the one that cargo built. Times are compared with the workload's own, never with a clock's absolute value.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -461,4 +462,39 @@ run: {duration: 300 s}
     assert!(ran.info.cut_short);
     assert_eq!(ran.failures, Vec::<String>::new());
     assert_eq!(ran.nodes.len(), 2, "both said what they did: {:?}", ran.nodes);
+}
+
+/// Two topics of one camera, what is made of one, and a third that comes at a lower rate.
+const JOINED: &str = "
+nodes:
+  camera: {publishes: {/left: {rate: 50 Hz}, /right: {rate: 50 Hz}}}
+  slow: {subscribes: [/left], work: 2 ms, publishes: [/seen]}
+  lidar: {publishes: {/points: {rate: 20 Hz}}}
+  exact: {on: match exact, subscribes: [/left, /right, /seen], publishes: [/exact]}
+  near: {on: match approximate, subscribes: [/left, /points], publishes: [/near]}
+  sink: {subscribes: [/exact, /near]}
+run: {duration: 1 s}
+";
+#[test]
+fn nodes_that_match_their_inputs_compute_on_sets() {
+    for middleware in middlewares() {
+        let lab = Lab::new();
+        let ran = lab.run(&workload(middleware, JOINED)).unwrap();
+        let of = |node| (figures(&ran, node).sets, figures(&ran, node).outputs[0].sent);
+        let [(_, pictures), (_, scans), (sets, near)] = ["camera", "lidar", "near"].map(of);
+        // What rests on one picture has its stamp: each makes a set.
+        assert_eq!((of("exact"), sets), ((Some(pictures), pictures), Some(near)), "{middleware}");
+        // One set a scan at most; the first and the last may lack a picture that is closer.
+        assert!(scans > 10 && (scans - 4..=scans).contains(&near), "{middleware}: {near} of {scans}");
+        // What the nodes recorded: by publisher, stamps of the messages in sets.
+        let mut used: BTreeMap<u64, Vec<i64>> = BTreeMap::new();
+        for payload in payloads(&lab.run_directory()) {
+            if let Payload::NodeUses { publisher_id, stamp_ns, .. } = payload {
+                used.entry(publisher_id).or_default().push(stamp_ns);
+            }
+        }
+        let [left, right, seen] = [0, 1, 2].map(|publisher| used[&publisher].clone());
+        assert!(right == seen && right.is_sorted() && right.iter().all(|stamp| left.contains(stamp)), "{middleware}");
+        assert_eq!((right.len() as u64, left.len() as u64), (pictures, pictures + near), "{middleware}");
+    }
 }

@@ -4,6 +4,7 @@ use crate::kernel::Thread;
 use crate::spread::Spread;
 use std::collections::VecDeque;
 use tacho_runner::instant::Grid;
+use tacho_runner::node::matcher::{Matcher, Set};
 use tacho_workload::model::{Executor, Work};
 use tacho_workload::random::Draws;
 
@@ -13,6 +14,8 @@ pub(crate) struct Message {
     pub publisher_id: u32,
     pub sequence: u64,
     pub stamp_ns: i64,
+    /// Stamp of its content.
+    pub content_ns: i64,
     /// Address of the object that the callback gets.
     pub address: u64,
 }
@@ -73,6 +76,8 @@ pub(crate) enum Step {
     Skip(usize, u64),
     /// The message that is published next was due then.
     Due(usize, i64),
+    /// The next set of messages of several inputs is what it computes on.
+    Join,
     /// Publish.
     Publish(usize),
     /// A callback ends.
@@ -104,6 +109,12 @@ pub(crate) struct Node {
     pub executor: Executor,
     pub work: Work,
     pub draws: Draws,
+    /// Makes sets of its inputs; absent: it computes on each message alone.
+    pub matcher: Option<Matcher<(usize, Message)>>,
+    /// Sets that it has yet to compute on.
+    pub sets: VecDeque<Set<(usize, Message)>>,
+    /// Stamp of the content that it publishes next.
+    pub content_ns: i64,
     pub subscriptions: Vec<Subscription>,
     pub publishers: Vec<Publisher>,
     pub timers: Vec<Timer>,
@@ -206,13 +217,24 @@ impl Node {
     }
 
     /// What the callback of a subscription does after its first line.
-    pub fn answer(&mut self, subscription: usize) {
+    pub fn answer(&mut self, subscription: usize, message: Message) {
         let callback = self.subscriptions[subscription].callback;
+        self.content_ns = message.content_ns;
         let mut steps = Vec::new();
         if !self.subscriptions[subscription].latest {
-            steps.push(Step::Work);
             let answers = (0..self.publishers.len()).filter(|publisher| self.publishers[*publisher].rate_hz.is_none());
-            steps.extend(answers.map(Step::Publish));
+            let work: Vec<Step> = [Step::Work].into_iter().chain(answers.map(Step::Publish)).collect();
+            match &mut self.matcher {
+                Some(matcher) => {
+                    let place = self.subscriptions[..subscription].iter().filter(|s| !s.latest).count();
+                    for set in matcher.add(place, message.content_ns, (subscription, message)) {
+                        self.sets.push_back(set);
+                        steps.push(Step::Join);
+                        steps.extend(&work);
+                    }
+                }
+                None => steps = work,
+            }
         }
         steps.push(Step::End(callback));
         self.first(steps);

@@ -378,7 +378,9 @@ impl Simulation {
                     let words = [of.publishers[publisher].handle, count];
                     self.trace.put(stream, now, number::node_skipped, &words)?;
                 }
+                Step::Join => self.join(node, now)?,
                 Step::Due(publisher, due_ns) => {
+                    of.content_ns = due_ns;
                     let of = &of.publishers[publisher];
                     self.trace.put(stream, now, number::node_due, &[of.handle, of.sequence, due_ns as u64])?;
                 }
@@ -428,14 +430,29 @@ impl Simulation {
         self.start(node, callback, now)?;
         let words = [handle, message.publisher_id.into(), message.sequence, message.stamp_ns as u64];
         self.trace.put(stream, now, number::node_take, &words)?;
-        self.nodes[node].answer(subscription);
+        self.nodes[node].answer(subscription, message);
+        Ok(())
+    }
+
+    /// A node computes on its next set.
+    fn join(&mut self, node: usize, now: i64) -> Result<(), Failed> {
+        let of = &mut self.nodes[node];
+        let set = of.sets.pop_front().unwrap_or_default();
+        of.content_ns = set.first().map_or(now, |(content_ns, _)| *content_ns);
+        for (content_ns, (subscription, message)) in set {
+            let handle = self.nodes[node].subscriptions[subscription].handle;
+            let words = [handle, message.publisher_id.into(), message.sequence, content_ns as u64];
+            self.trace.put(self.streams[node], now, number::node_uses, &words)?;
+        }
         Ok(())
     }
 
     fn publish(&mut self, node: usize, publisher: usize, now: i64) -> Result<(), Failed> {
         let stream = self.streams[node];
+        let content_ns = self.nodes[node].content_ns;
         let of = &mut self.nodes[node].publishers[publisher];
-        let message = Message { publisher_id: of.id, sequence: of.sequence, stamp_ns: now, address: of.message };
+        let (publisher_id, sequence, address) = (of.id, of.sequence, of.message);
+        let message = Message { publisher_id, sequence, stamp_ns: now, content_ns, address };
         of.sequence += 1;
         let words = [of.handle, of.id.into(), message.sequence, of.size];
         self.trace.put(stream, now, number::node_publish, &words)?;

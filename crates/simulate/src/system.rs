@@ -10,6 +10,7 @@ use crate::way::Way;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use tacho_events::files::Failed;
 use tacho_runner::instant::Grid;
+use tacho_runner::node::matcher::Matcher;
 use tacho_runner::node::timers::{timers, PlannedTimer};
 use tacho_runner::phases::{node_seed, phase};
 use tacho_runner::window::Window;
@@ -185,6 +186,7 @@ impl Builder<'_> {
                 queue: VecDeque::new(),
             });
         }
+        let matched: Vec<&str> = of.subscribes.iter().filter(|s| !s.latest).map(|s| s.topic.as_str()).collect();
         let mut publishers = Vec::new();
         for p in &of.publishes {
             let (own, message) = (self.address(), self.address());
@@ -234,6 +236,9 @@ impl Builder<'_> {
             executor: of.executor,
             work: of.work.clone(),
             draws: Draws::new(node_seed(self.workload.run.seed, index, self.repeat)),
+            matcher: of.matching.as_ref().map(|matching| Matcher::new(matching, &matched)),
+            sets: VecDeque::new(),
+            content_ns: 0,
             subscriptions,
             publishers,
             timers: of_timers,

@@ -122,3 +122,59 @@ fn whoever_has_the_cpu_is_named() {
     let verdict = summary.verdict.expect("a verdict");
     assert!(verdict.culprits.iter().any(|culprit| culprit.text.contains("background")), "{}", verdict.text);
 }
+
+#[test]
+fn an_exact_match_joins_a_picture_with_what_was_made_of_it() {
+    // What is made of a picture comes 80 ms after it, when there is a newer picture already.
+    let text = "
+middleware: inproc
+nodes:
+  camera: {publishes: {/image: {rate: 20 Hz}}}
+  detect: {subscribes: [/image], work: 40 ms, publishes: [/boxes]}
+  refine: {subscribes: [/boxes], work: 40 ms, publishes: [/objects]}
+  draw: {on: match exact, subscribes: [/image, /objects], work: 2 ms, publishes: [/drawn]}
+  display: {subscribes: [/drawn]}
+chains: {direct: [camera, draw, display], made: [camera, detect, refine, draw, display]}
+run: {duration: 5 s}
+";
+    let (_folder, summary) = simulated(&workload(text), 4, 0);
+    for name in ["direct", "made"] {
+        let times = chain(&summary, name).end_to_end_ms.as_ref().expect("times");
+        assert!(times.count > 90, "{name}: {}", times.count);
+        assert!((times.min - 82.0).abs() < 1e-6 && (times.max - 82.0).abs() < 1e-6, "{name}: {times:?}");
+    }
+}
+
+#[test]
+fn an_approximate_match_waits_for_the_next_message_unless_its_stamp_has_a_lower_bound() {
+    let text = "
+middleware: inproc
+nodes:
+  one: {publishes: {/one: {rate: 10 Hz}}}
+  other: {publishes: {/other: {rate: 10 Hz}}}
+  fusion: {on: match approximate, subscribes: [/one, /other], publishes: [/fused]}
+  sink: {subscribes: [/fused]}
+chains: {one: [one, fusion, sink], other: [other, fusion, sink]}
+run: {duration: 5 s, seed: 4}
+";
+    let latencies = |text: &str| -> Vec<f64> {
+        let (_folder, summary) = simulated(&workload(text), 4, 0);
+        let mut of: Vec<f64> = ["one", "other"]
+            .iter()
+            .map(|name| {
+                let times = chain(&summary, name).end_to_end_ms.clone().expect("times");
+                assert!(times.count >= 48 && times.max - times.min < 1e-6, "{name}: {times:?}");
+                times.max
+            })
+            .collect();
+        of.sort_by(f64::total_cmp);
+        of
+    };
+    let without = latencies(text);
+    let bounds = "approximate, match: {lower_bounds: {/one: 100 ms, /other: 100 ms}}";
+    let with = latencies(&text.replace("approximate", bounds));
+    // The phases are less than half a period apart: the later message of a set completes it, if the next of the earlier
+    // one cannot come before its period is over. Otherwise that next one does.
+    assert!(with[0] < 1e-6 && with[1] > 1.0 && with[1] < 50.0, "{with:?}");
+    assert!((without[1] - 100.0).abs() < 1e-6 && (without[0] + with[1] - 100.0).abs() < 1e-6, "{without:?} {with:?}");
+}

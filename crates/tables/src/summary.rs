@@ -18,7 +18,7 @@ pub use callback::{CallbackFigures, ExecutorFigures, PreemptorFigures};
 pub use chain::{ChainFigures, LateInstance, LatePart, LinkFigures, LostInputs};
 pub use distribution::{quantile, Distribution};
 pub use lifecycle::LifecycleFigures;
-pub use point::{BoardFigures, Drift, Fairness, Point, PointChain, PublisherFigures, SubscriptionFigures};
+pub use point::{BoardFigures, Drift, Drives, Fairness, Point, PointChain, PublisherFigures, SubscriptionFigures};
 pub use quality::QualityFigures;
 pub use verdict::{Culprit, Verdict};
 pub use window::WindowFigures;

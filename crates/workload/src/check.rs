@@ -2,6 +2,7 @@
 
 mod boards;
 mod hosts;
+mod matching;
 mod tasks;
 
 use crate::diagnostic::{did_you_mean, Report, Span};
@@ -22,6 +23,7 @@ pub(crate) fn check(reading: &Reading, tasks: Option<&[TaskKind]>, report: &mut 
     let check = Check { reading, nodes: &reading.workload.nodes };
     check.topics(report);
     check.sources(report);
+    check.matching(report);
     check.chains(report);
     check.hosts(report);
     check.boards(report);

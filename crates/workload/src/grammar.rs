@@ -22,6 +22,10 @@ pub(crate) enum Form {
     /// A plugin, or a map of a plugin to its transport.
     Middleware,
     Executor,
+    /// [`MATCH`].
+    Match,
+    /// Map of topics to times.
+    Bounds,
     Scheduling,
     Work,
     /// Map of node names to [`NODE`].
@@ -95,6 +99,8 @@ impl Form {
             Form::Publications => Parts::Names(Form::Publication),
             Form::Publication => Parts::Keys(&PUBLICATION),
             Form::Run => Parts::Keys(&RUN),
+            Form::Match => Parts::Keys(&MATCH),
+            Form::Bounds => Parts::Names(Form::Duration),
             Form::Work => Parts::KeysOrNames(&WORK, TASK, Form::TaskParameter),
             Form::Normal => Parts::Keys(&NORMAL),
             Form::Middleware => Parts::Names(Form::Word),
@@ -219,14 +225,28 @@ pub(crate) const NODE: Place = Place {
         key(
             "on",
             Form::Executor,
-            "arrival: woken by every message (the default). timer R Hz: computes and publishes at that rate.",
+            "arrival: woken by every message (the default). timer R Hz: computes and publishes at that rate. first \
+             TOPIC: a message of this input makes it compute, with the latest of the others. match exact, match \
+             approximate: computes on sets, as message_filters makes them.",
         ),
+        key("match", Form::Match, "Parameters of `on: match`."),
         key("spin", Form::Frequency, "Wakes at this rate, takes at most one message of each queue, sleeps."),
         key("work", Form::Work, "What one activation computes: CPU time of its thread. Nothing unless said."),
         key("subscribes", Form::Subscriptions, "Topics it takes."),
         key("publishes", Form::Publications, "Topics it publishes."),
     ],
     planned: &["threads"],
+};
+
+pub(crate) const MATCH: Place = Place {
+    what: "the parameters of `on: match`",
+    keys: &[
+        key("queue", Form::Whole(1, 1_000_000), "Messages of each input that it keeps; 10 unless said."),
+        key("max_interval", Form::Duration, "approximate: stamps of a set are no further apart; no limit unless said."),
+        key("age_penalty", Form::Percent, "approximate: how much better a later set must be; 10 % unless said."),
+        key("lower_bounds", Form::Bounds, "approximate: by topic, the least time between two of its stamps."),
+    ],
+    planned: &[],
 };
 
 pub(crate) const SUBSCRIPTION: Place = Place {
@@ -344,7 +364,13 @@ impl Form {
                 "fifo or round_robin and a priority from 1 to 99, or nice and a value from -20 to 19, such as fifo 80"
                     .into()
             }
-            Form::Executor => "arrival, or timer and its rate, such as timer 10 Hz".into(),
+            Form::Executor => {
+                "arrival, timer and its rate, such as timer 10 Hz, first and an input, such as first /points, \
+                 match exact, or match approximate"
+                    .into()
+            }
+            Form::Match => "parameters of `on: match`, such as {queue: 5}".into(),
+            Form::Bounds => "a map of inputs to times, such as {/points: 90 ms}".into(),
             Form::Work => {
                 "a time such as 2.4 ms, {uniform: [1 ms, 2 ms]}, {normal: {mean: 2 ms, std: 0.2 ms}}, or a task \
                  such as {task: odometry}"

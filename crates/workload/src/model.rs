@@ -67,6 +67,9 @@ pub struct Node {
     pub middleware: Option<(String, String)>,
     /// When callbacks run.
     pub executor: Executor,
+    /// Under [`Executor::Arrival`]: which messages of its inputs the node computes on together. Absent: each alone.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub matching: Option<Matching>,
     /// Subscriptions in the order in which a spinning node looks at them.
     pub subscribes: Vec<Subscription>,
     /// Publications.
@@ -98,6 +101,32 @@ pub enum Executor {
         /// Activations a second.
         hz: f64,
     },
+}
+
+/// How a node makes sets of its inputs, those that are not `latest`, one message of each: as the policies ExactTime and
+/// ApproximateTime of message_filters do, with the stamps of the messages.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Matching {
+    /// ApproximateTime; otherwise ExactTime.
+    pub approximate: bool,
+    /// Messages of each input that ApproximateTime keeps; incomplete sets that ExactTime keeps.
+    pub queue: u32,
+    /// ApproximateTime: a set whose stamps are further apart is none. Absent: no limit.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub max_interval: Option<Duration>,
+    /// ApproximateTime: how much closer the stamps of a later set must be for it to be better, percent.
+    pub age_penalty_percent: f64,
+    /// ApproximateTime: by input, the least time between two of its stamps.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub lower_bounds: Vec<(String, Duration)>,
+}
+
+impl Default for Matching {
+    /// ExactTime with a queue of 10, and the age penalty of message_filters.
+    fn default() -> Self {
+        let (max_interval, lower_bounds) = (None, Vec::new());
+        Matching { approximate: false, queue: 10, max_interval, age_penalty_percent: 10.0, lower_bounds }
+    }
 }
 
 /// One subscription of a node.

@@ -50,12 +50,20 @@ fn input_rate(node: &Node, topics_hz: &BTreeMap<String, f64>) -> Option<f64> {
         Executor::Timer { hz } => Some(hz),
         Executor::Spin { hz } if !node.is_triggered() => Some(if node.computes_only_when_due() { 0.0 } else { hz }),
         Executor::Spin { hz } => sum(node, |topic| topics_hz.get(topic).map(|rate| rate.min(hz))),
+        Executor::Arrival if node.matching.is_some() => sets(node, topics_hz),
         Executor::Arrival => sum(node, |topic| topics_hz.get(topic).copied()),
     }
 }
 
 fn sum(node: &Node, rate: impl Fn(&str) -> Option<f64>) -> Option<f64> {
     node.subscribes.iter().filter(|s| !s.latest).map(|s| rate(&s.topic)).sum()
+}
+
+/// At most one set for each message of the slowest input.
+fn sets(node: &Node, topics_hz: &BTreeMap<String, f64>) -> Option<f64> {
+    let inputs = node.subscribes.iter().filter(|s| !s.latest);
+    let rates: Option<Vec<f64>> = inputs.map(|s| topics_hz.get(&s.topic).copied()).collect();
+    rates?.into_iter().reduce(f64::min)
 }
 
 /// Adds publications that have a rate of their own to the inputs. A spinning node computes once for all that are due at
@@ -97,6 +105,18 @@ mod tests {
         let expected = [10.0, 20.0, 30.0, 25.0, 5.0, 5.0].map(Some);
         assert_eq!(rates.activations_hz, expected);
         assert_eq!(rates.topics_hz["/c"], 30.0);
+    }
+
+    #[test]
+    fn a_node_that_matches_its_inputs_computes_no_more_often_than_the_slowest_sends() {
+        let rates = rates_of(
+            "nodes:
+  a: {publishes: {/a: {rate: 10 Hz}, /b: {rate: 30 Hz}}}
+  b: {on: match approximate, subscribes: [/a, /b], publishes: [/c]}
+  c: {on: first /b, subscribes: [/a, /b, /c]}
+",
+        );
+        assert_eq!(rates.activations_hz, [40.0, 10.0, 30.0].map(Some));
     }
 
     #[test]

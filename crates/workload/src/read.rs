@@ -1,6 +1,7 @@
 //! Reads the YAML tree into the model, and remembers the place of each part. `check` judges the parts together.
 
 mod node;
+mod on;
 
 use crate::diagnostic::{Report, Span};
 use crate::document::{Value, Yaml};

@@ -31,6 +31,7 @@ const DEFINITIONS: &[(&str, &Place)] = &[
     ("work", &grammar::WORK),
     ("normal", &grammar::NORMAL),
     ("run", &grammar::RUN),
+    ("match", &grammar::MATCH),
     ("background", &grammar::BACKGROUND),
 ];
 
@@ -95,6 +96,7 @@ fn topics(of: Form) -> Value {
 
 fn form(form: Form) -> Value {
     let name = || json!({"type": "string", "pattern": NAME_PATTERN});
+    let topic = TOPIC_PATTERN.trim_start_matches('^').trim_end_matches('$');
     let or_parameter = |of: Value| json!({"anyOf": [of, parameter()]});
     match form {
         Form::Word => json!({"type": "string", "pattern": WORD_PATTERN}),
@@ -110,9 +112,13 @@ fn form(form: Form) -> Value {
         Form::Middleware => swept(Form::Middleware),
         Form::Executor => json!({
             "type": "string",
-            "pattern": "^(arrival|timer +[0-9]+(\\.[0-9]+)? *(Hz|kHz))$",
-            "examples": ["arrival", "timer 10 Hz"]
+            "pattern": format!(
+                "^(arrival|timer +[0-9]+(\\.[0-9]+)? *(Hz|kHz)|first +{topic}|match +(exact|approximate))$"
+            ),
+            "examples": ["arrival", "timer 10 Hz", "first /points", "match approximate"]
         }),
+        Form::Match => or_nothing(defined("match")),
+        Form::Bounds => or_nothing(named(TOPIC_PATTERN, swept(Form::Duration))),
         Form::Scheduling => json!({
             "type": "string",
             "pattern": "^((fifo|round_robin) +[0-9]+|nice +-?[0-9]+)$",
@@ -133,7 +139,9 @@ fn form(form: Form) -> Value {
             nodes["minProperties"] = json!(1);
             nodes
         }
-        Form::Node => or_nothing(json!({"$ref": "#/$defs/node", "not": {"required": ["on", "spin"]}})),
+        // Of two parameters, one may be left out at each point of a sweep.
+        Form::Node => or_nothing(json!({"$ref": "#/$defs/node",
+            "not": {"required": ["on", "spin"], "patternProperties": {"^on$": {"not": parameter()}}}})),
         Form::Topology => json!({"anyOf": [{"enum": grammar::TOPOLOGIES}, defined("topology")]}),
         Form::End => or_nothing(defined("end")),
         Form::Hosts => or_nothing(named(NAME_PATTERN, swept(Form::Host))),

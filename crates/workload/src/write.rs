@@ -98,7 +98,7 @@ fn write_node(out: &mut String, node: &Node) {
         lines.push(format!("process: {}", scalar(&node.process)));
     }
     match node.executor {
-        Executor::Arrival => {}
+        Executor::Arrival => lines.extend(node.matching.iter().flat_map(matching)),
         Executor::Spin { hz } => lines.push(format!("spin: {}", format_frequency(hz))),
         Executor::Timer { hz } => lines.push(format!("on: timer {}", format_frequency(hz))),
     }
@@ -140,6 +140,29 @@ fn write_node(out: &mut String, node: &Node) {
     for line in lines {
         let _ = writeln!(out, "    {line}");
     }
+}
+
+/// Writes how a node makes sets of its inputs.
+fn matching(of: &Matching) -> Vec<String> {
+    let unless_said = Matching::default();
+    let mut options = Vec::new();
+    if of.queue != unless_said.queue {
+        options.push(format!("queue: {}", of.queue));
+    }
+    options.extend(of.max_interval.map(|time| format!("max_interval: {}", format_duration(time))));
+    if of.age_penalty_percent != unless_said.age_penalty_percent {
+        options.push(format!("age_penalty: {}", format_percent(of.age_penalty_percent)));
+    }
+    if !of.lower_bounds.is_empty() {
+        let bound = |(topic, time): &(String, _)| format!("{topic}: {}", format_duration(*time));
+        let bounds: Vec<_> = of.lower_bounds.iter().map(bound).collect();
+        options.push(format!("lower_bounds: {{{}}}", bounds.join(", ")));
+    }
+    let mut lines = vec![format!("on: match {}", if of.approximate { "approximate" } else { "exact" })];
+    if !options.is_empty() {
+        lines.push(format!("match: {{{}}}", options.join(", ")));
+    }
+    lines
 }
 
 fn subscription(subscription: &Subscription, timer: bool) -> String {

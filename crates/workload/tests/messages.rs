@@ -1,5 +1,6 @@
 //! Each mistake has its own name, its place, what was found and what was expected.
 
+use tacho_workload::model::Executor;
 use tacho_workload::{parse, Diagnostic, Severity};
 
 /// All findings about a text, errors first.
@@ -88,14 +89,51 @@ fn unknown_keys_are_errors_with_a_suggestion() {
 
 #[test]
 fn what_later_versions_bring_says_so() {
-    for text in [
-        pair("rate: 10 Hz", "", ", threads: 4", ""),
-        pair("rate: 10 Hz", "", ", on: match", ""),
-        pair("rate: 10 Hz", "", ", on: first /t", ""),
+    let found = only(&pair("rate: 10 Hz", "", ", threads: 4", ""));
+    assert_eq!(found.name, "not-yet");
+    assert!(found.message.contains("not yet supported"), "{}", found.message);
+}
+
+/// A node that takes `/t` and `/u`.
+fn joining(subscribes: &str, options: &str) -> String {
+    format!(
+        "nodes:\n  a: {{publishes: {{/t: {{rate: 10 Hz}}, /u: {{rate: 10 Hz}}}}}}\n  \
+         b: {{subscribes: {{{subscribes}}}{options}}}\n"
+    )
+}
+
+#[test]
+fn first_makes_one_input_trigger_and_the_others_latest() {
+    let (workload, _) = parse(&joining("/t: , /u: ", ", on: first /u"), "test.yaml").unwrap();
+    let latest: Vec<bool> = workload.nodes[1].subscribes.iter().map(|s| s.latest).collect();
+    assert_eq!((workload.nodes[1].executor, latest), (Executor::Arrival, vec![true, false]));
+    for (text, name) in [
+        (joining("/t: , /u: ", ", on: first /v"), "unknown-input"),
+        (joining("/t: , /u: ", ", on: first u"), "not-a-topic"),
+        (joining("/t: {latest: false}, /u: ", ", on: first /u"), "latest-beside-first"),
+        (joining("/t: , /u: {latest: true}", ", on: first /u"), "latest-beside-first"),
     ] {
-        let found = only(&text);
-        assert_eq!(found.name, "not-yet", "{text}");
-        assert!(found.message.contains("not yet supported"), "{}", found.message);
+        assert_eq!(only(&text).name, name, "{text}");
+    }
+}
+
+#[test]
+fn matching_needs_inputs_and_parameters_that_mean_something() {
+    let approximate = ", on: match approximate, match: {queue: 5, age_penalty: 20 %, lower_bounds: {/u: 90 ms}}";
+    let (workload, _) = parse(&joining("/t: , /u: ", approximate), "test.yaml").unwrap();
+    let matching = workload.nodes[1].matching.clone().unwrap();
+    assert_eq!((matching.approximate, matching.queue, matching.age_penalty_percent), (true, 5, 20.0));
+    assert_eq!(matching.lower_bounds, [("/u".into(), std::time::Duration::from_millis(90))]);
+    for (text, name) in [
+        (joining("/t: , /u: ", ", on: match"), "wrong-value"),
+        (joining("/t: , /u: {latest: true}", ", on: match exact"), "nothing-to-match"),
+        (joining("/t: , /u: ", ", on: match exact, match: {max_interval: 5 ms}"), "not-of-exact"),
+        (joining("/t: , /u: ", ", on: match approximate, match: {queue: 0}"), "wrong-value"),
+        (joining("/t: , /u: ", ", on: match approximate, match: {lower_bounds: {/v: 5 ms}}"), "unknown-input"),
+        (joining("/t: , /u: ", ", match: {queue: 3}"), "match-without-on"),
+        (joining("/t: , /u: ", ", on: match exact, middleware: rclpy"), "match-unsupported"),
+    ] {
+        assert_eq!(only(&text).name, name, "{text}");
     }
 }
 

@@ -164,6 +164,8 @@ fn the_schema_refuses_what_the_parser_refuses() {
         "nodes: {a: {spin: 10 ms}}",
         "nodes: {a: {spin: 10 Hz, on: arrival}}",
         "nodes: {a: {colour: blue}}",
+        "nodes: {a: {on: first points, subscribes: [/points]}}",
+        "nodes: {a: {on: match nearly, subscribes: [/points, /poses]}}",
         "nodes: {a-b: {}}",
         "nodes: {a: {subscribes: [points]}}",
         "nodes: {a: {work: {uniform: [1 ms]}}}",
@@ -182,9 +184,10 @@ fn the_schema_refuses_what_the_parser_refuses() {
 }
 
 /// A text that puts a key into each kind of map, by where its properties stand in the schema.
-const PLACES: [(&str, &str); 11] = [
+const PLACES: [(&str, &str); 12] = [
     ("", "nodes: {a: {}}\n@: 1"),
     ("/$defs/node", "nodes: {a: {@: 1}}"),
+    ("/$defs/match", "nodes: {a: {on: match approximate, match: {@: 1}}}"),
     ("/$defs/work", "nodes: {a: {work: {@: 1}}}"),
     ("/$defs/normal", "nodes: {a: {work: {normal: {@: 1}}}}"),
     ("/$defs/subscription", "nodes: {a: {subscribes: {/t: {@: 1}}}}"),

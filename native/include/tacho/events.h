@@ -270,6 +270,10 @@ enum tacho_kind {
   TACHO_RCLCPP_CLIENT_EXECUTE = 156,     /* nothing: the executor starts on a client: it takes a response and handles it, or handles what it took from an action client */
   TACHO_RCLCPP_EXECUTED = 157,           /* nothing: it is done with that client; in older recordings, also with any other waitable */
 
+  /* Nodes that tacho runs itself, like 128 to 133: the next activation in this callback computes on this message, which
+   * the node took before. stamp_ns: by which the messages were matched */
+  TACHO_NODE_USES = 158, /* subscription_handle, publisher_id, sequence, stamp_ns */
+
   /* rcl_action, where tracetools has no event. The recorder interposes its functions and writes these. action_handle:
    * rcl_action_client_t or rcl_action_server_t. service: enum tacho_action_service. Gids and goal ids take two words.
    * client_gid is 0 if the client itself writes the event. took_ns: the duration of the call that sent it; 0 if it was

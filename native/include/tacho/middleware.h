@@ -41,7 +41,7 @@ struct tacho_header {
   uint64_t sequence;  /* 0, 1, 2 ... a publisher */
   int64_t stamp_ns;   /* CLOCK_MONOTONIC just before the publish call */
   uint32_t publisher; /* unique in a run */
-  uint32_t reserved;
+  uint32_t reserved;  /* ns by which the stamp of the content, for matching inputs, is older than stamp_ns */
 };
 
 struct tacho_message {

@@ -301,6 +301,20 @@ export interface Drift {
   stretches: number;
 }
 
+/** Drives of a point, of which each repeat is one (study E, figures 15 to 17). */
+export interface Drives {
+  /** Those that kept the lane, touched nothing and drove at all. */
+  good: number;
+  /** Those that the vehicle reported. */
+  of: number;
+  /** See `success_low_percent`. */
+  success_high_percent: number;
+  /** 95 % interval of Clopper and Pearson for the rate of success. */
+  success_low_percent: number;
+  /** good of `of`. */
+  success_percent: number;
+}
+
 /** A thread that executes callbacks: percentages of the time from its first to its last event in the measured window. */
 export interface ExecutorFigures {
   /** Off the CPU, asleep or blocked. */
@@ -516,6 +530,8 @@ export interface Point {
   data_frame_bytes?: number;
   /** Latency over the run; absent with too few messages. */
   drift?: Drift;
+  /** How often its vehicle drove well; absent where no vehicle reported a drive. */
+  drives?: Drives;
   /** Events that the recorder could not write. */
   dropped_events: number;
   /** Sends that were due: `sent`, `refused` and `skipped`; absent where nothing is due by the clock. */

@@ -19,6 +19,7 @@ const FIGURES: { path: string; title: string; unit?: string; decimals?: number; 
   { path: "emulated_us.median", title: "emulated time: median", unit: "µs" },
   { path: "emulated_us.p99", title: "emulated time: p99", unit: "µs" },
   { path: "fairness.spread_us", title: "spread of subscribers", unit: "µs" },
+  { path: "drives.success_percent", title: "drives that succeeded", unit: "%", decimals: 1 },
   { path: "startup_ms.median", title: "start-up", unit: "ms", decimals: 1 },
   { path: "cpu_percent", title: "CPU", unit: "% of one", decimals: 1 },
   { path: "wakeups_per_s", title: "wake-ups", unit: "1/s" },

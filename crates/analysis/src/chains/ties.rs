@@ -9,6 +9,7 @@ mod freed;
 pub(super) mod input_of;
 mod keeping;
 mod stamps;
+mod used;
 
 use crate::chains::usage::Usage;
 use crate::observe::{PublicationSeen, Topic};
@@ -64,6 +65,15 @@ const TIMES: usize = 3;
 /// without it.
 const NEW: f64 = 0.99;
 
+/// How a node of a workload ties what it publishes to a subscription.
+fn rule_of(node: &tacho_workload::model::Node, of: &tacho_workload::model::Subscription) -> LinkRule {
+    match (of.latest, node.publishes.is_empty()) {
+        (true, false) => LinkRule::Latest,
+        (false, false) if node.matching.is_some() => LinkRule::Match,
+        _ => LinkRule::SameCallback,
+    }
+}
+
 /// Infers ties, each once.
 pub(crate) struct Ties<'a> {
     seen: &'a Ways,
@@ -76,6 +86,8 @@ pub(crate) struct Ties<'a> {
     filters: HashMap<(Row<Node>, Row<Topic>), Option<Vec<Row<Topic>>>>,
     /// By node and input, what it publishes in the callbacks of this input.
     own_outputs: HashMap<(Row<Node>, Row<Topic>), Vec<Row<Topic>>>,
+    /// Where nodes say what they computed on.
+    used: Arc<used::Used>,
     /// Executions by callback, once they are asked for.
     executions: Arc<OnceLock<Grouped<Callback, Row<Execution>>>>,
 }
@@ -99,7 +111,21 @@ impl<'a> Ties<'a> {
             inputs: HashMap::new(),
             filters: HashMap::new(),
             own_outputs: HashMap::new(),
+            used: Arc::new(used::Used::of(seen)),
             executions: Arc::default(),
+        }
+    }
+
+    /// Those of the same run, of which nothing is inferred yet.
+    fn anew(&self) -> Ties<'a> {
+        Ties {
+            known: HashMap::new(),
+            inputs: HashMap::new(),
+            filters: HashMap::new(),
+            own_outputs: HashMap::new(),
+            used: self.used.clone(),
+            executions: self.executions.clone(),
+            ..*self
         }
     }
 
@@ -109,8 +135,7 @@ impl<'a> Ties<'a> {
         pairs.for_each(|pair| of_nodes.entry(pair.0).or_default().push(pair));
         let mut inferred: Vec<Ties<'a>> = Vec::new();
         let alone = |pairs: Vec<Pair>| {
-            let mut ties = Ties::new(self.seen, self.usage, self.workload, self.stated);
-            ties.executions = self.executions.clone();
+            let mut ties = self.anew();
             for (node, input, output) in pairs {
                 ties.of(node, input, output);
             }
@@ -139,6 +164,9 @@ impl<'a> Ties<'a> {
         let found = match (tie.rule, output) {
             (LinkRule::HeaderStamp, _) => Some(self.by_stamp(node, input, &self.outputs(node, output))),
             (LinkRule::LatestOnce, _) => Some(self.each_once(node, input, &self.outputs(node, output))),
+            (LinkRule::Match, _) if self.used.says(node) => {
+                Some(self.as_used(node, input, &self.outputs(node, output)))
+            }
             (LinkRule::Match, Some(topic)) => Some(self.pair_up(node, input, topic)),
             _ => None,
         };
@@ -245,8 +273,7 @@ impl<'a> Ties<'a> {
         }
         let node = self.workload_node(node)?;
         let subscription = node.subscribes.iter().find(|s| s.topic == names[input])?;
-        let kept = subscription.latest && !node.publishes.is_empty();
-        Some(if kept { LinkRule::Latest } else { LinkRule::SameCallback })
+        Some(rule_of(node, subscription))
     }
 
     fn annotated(&self, node: Row<Node>, input: Row<Topic>, topic: Row<Topic>) -> Option<LinkRule> {

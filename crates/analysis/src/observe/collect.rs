@@ -15,7 +15,7 @@ use crate::observe::handles::Handles;
 use crate::observe::preemption::Scheduler;
 use crate::observe::ros1::{self, Ros1};
 use crate::observe::services::{Place, Services};
-use crate::observe::{PublicationSeen, Seen, SkipSeen, StreamSeen, TakeSeen, INTERNAL};
+use crate::observe::{PublicationSeen, Seen, SkipSeen, StreamSeen, TakeSeen, UseSeen, INTERNAL};
 use crate::Options;
 use callbacks::Beginning;
 pub(crate) use responses::is_of_executor;
@@ -406,6 +406,13 @@ impl Collector {
             }
             Payload::NodeRefused { publisher, sequence, code, reason } => {
                 self.refused(process, publisher, sequence, code, texts.get(reason));
+            }
+            Payload::NodeUses { subscription, publisher_id, sequence, .. } => {
+                let endpoint = self.handles[process].subscriptions.get(&subscription).filter(|e| **e != INTERNAL);
+                if let (Some(execution), Some(endpoint)) = (self.threads[stream].running.last(), endpoint) {
+                    let (execution, endpoint, id) = (*execution, *endpoint, (publisher_id, sequence));
+                    self.seen.uses.push(UseSeen { execution, time: now, endpoint, id });
+                }
             }
             Payload::NodeDue { publisher, sequence, due_ns } => {
                 self.handles[process].due.insert(publisher, (sequence, due_ns));

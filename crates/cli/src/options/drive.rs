@@ -11,16 +11,21 @@ Examples:
   tacho drive workloads/drive.yaml --speed 5m/s
   tacho drive workloads/drive.yaml --speed 36km/h --instances 1400 -o runs/drive
   tacho drive workloads/drive.yaml --short --set world.work.obstacles=1
+  tacho drive workloads/study-e-drive.yaml --short -o runs/e
+  tacho drive workloads/study-e-drive.yaml --short -o runs/e --resume
 
 Exit codes: 0 the lane was kept and nothing was touched, 1 not so, 2 bad usage or a bad file, 3 a fault of the machine,
 a middleware or a node.")]
 pub struct Drive {
-    /// Workload file with a node of the task `vehicle`
+    /// Workload file with a node of the task `vehicle`; if it is a sweep, each of its points drives
     pub workload: PathBuf,
     #[command(flatten)]
     pub out: Out,
     #[command(flatten)]
     pub varied: Varied,
+    /// Continue a sweep that was cut short, in the run directory of -o: finished drives are not driven again
+    #[arg(long, requires = "out")]
+    pub resume: bool,
     /// Speed that planning aims at, with its unit: 5m/s [default: as the workload says]
     #[arg(long, value_name = "SPEED")]
     pub speed: Option<String>,

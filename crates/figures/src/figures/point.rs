@@ -2,6 +2,7 @@
 
 mod boards;
 mod drift;
+mod drives;
 mod fairness;
 mod publishing;
 mod resources;
@@ -72,6 +73,7 @@ pub(crate) fn point(repeats: &[Repeat<'_>], workload: &Workload, chains: &[Chain
         wire_bytes_per_message: wire::bytes_per_message(repeats, sent),
         data_frame_bytes: wire::data_frame_bytes(repeats),
         chains: named(workload, chains),
+        drives: drives::drives(repeats),
         dropped_events,
     }
 }

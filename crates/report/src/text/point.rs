@@ -2,7 +2,7 @@
 
 use super::{count, figures, number, table, Terminal, ABSENT};
 use table::{Column, Table};
-use tacho_tables::summary::{Distribution, Drift, Fairness, Point, PublisherFigures, SubscriptionFigures};
+use tacho_tables::summary::{Distribution, Drift, Drives, Fairness, Point, PublisherFigures, SubscriptionFigures};
 
 const MIB: f64 = (1u64 << 20) as f64;
 
@@ -84,10 +84,18 @@ impl Terminal {
             point.startup_ms.as_ref().map(startup),
             wire(point),
             resources(point),
+            point.drives.as_ref().map(drives),
         ];
         sentences.iter().flatten().for_each(|sentence| self.line(out, sentence));
         self.boards(out, point);
     }
+}
+
+fn drives(drives: &Drives) -> String {
+    format!(
+        "Drives: {} of {} kept the lane and touched nothing; at 95 %, a rate of success from {:.1} % to {:.1} %.",
+        drives.good, drives.of, drives.success_low_percent, drives.success_high_percent
+    )
 }
 
 fn wire(point: &Point) -> Option<String> {

@@ -8,6 +8,7 @@ use crate::node::computation::{Lent, TaskOfNode};
 use crate::node::ending::Ending;
 use crate::node::entities::{self, NodePublisher, NodeSubscription, Timer};
 use crate::node::failure::Failure;
+use crate::node::joined::Joined;
 use crate::node::signal::{Interrupt, Poll, Signal};
 use crate::node::timers::timers;
 use crate::node::trace::Trace;
@@ -29,6 +30,10 @@ pub struct NodeExecutor {
     executor: Executor,
     phase: f64,
     work: Work,
+    /// Makes sets of its inputs; `None`: it computes on each message alone.
+    joined: Option<Joined>,
+    /// Stamp of the content that is published next.
+    content_ns: i64,
     task: Option<TaskOfNode>,
     draws: Draws,
     subscriptions: Vec<NodeSubscription>,
@@ -117,6 +122,8 @@ impl NodeExecutor {
             executor: plan.node.executor,
             phase: plan.phase,
             work: plan.node.work.clone(),
+            joined: Joined::of(&plan.node, &subscriptions),
+            content_ns: 0,
             task: TaskOfNode::of(plan, !timers.is_empty())?,
             draws: Draws::new(plan.seed),
             subscriptions,
@@ -188,6 +195,7 @@ impl NodeExecutor {
             })
             .collect();
         self.figures.taken = self.subscriptions.iter().map(|s| s.taken).collect();
+        self.figures.sets = self.joined.as_ref().map(Joined::count);
         self.figures.task = self.task.as_mut().map(TaskOfNode::figures);
         (self.figures.clone(), result)
     }
@@ -411,8 +419,12 @@ impl NodeExecutor {
         let Lent { input, header, .. } = lent;
         self.ending.hear(header.stamp_ns);
         self.figures.first_message_ns.get_or_insert(start_ns);
+        self.content_ns = header.content_ns();
         if !latest {
-            self.publish_answer(lent)?;
+            match self.joined.is_some() {
+                true => self.publish_joined(lent)?,
+                false => self.publish_answer(Some(lent))?,
+            }
         } else if let Some(task) = &mut self.task {
             task.hear(lent);
         }

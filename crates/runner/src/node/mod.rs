@@ -6,6 +6,8 @@ pub mod ending;
 pub mod entities;
 pub mod executor;
 pub mod failure;
+pub mod joined;
+pub mod matcher;
 pub mod process;
 pub mod refusals;
 pub mod signal;

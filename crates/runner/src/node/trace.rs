@@ -132,6 +132,12 @@ impl Trace {
         self.record(number::node_take, &[subscription, publisher_id.into(), sequence, stamp_ns as u64]);
     }
 
+    /// A message that the next activation of this callback computes on.
+    #[inline]
+    pub fn node_uses(&self, subscription: u64, publisher_id: u32, sequence: u64, stamp_ns: i64) {
+        self.record(number::node_uses, &[subscription, publisher_id.into(), sequence, stamp_ns as u64]);
+    }
+
     /// The middleware announces a message.
     #[inline]
     pub fn node_data_available(&self, subscription: u64) {

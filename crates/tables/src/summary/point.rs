@@ -119,8 +119,27 @@ pub struct Point {
     /// (study B: round trips).
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub chains: BTreeMap<String, PointChain>,
+    /// How often its vehicle drove well; absent where no vehicle reported a drive.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub drives: Option<Drives>,
     /// Events that the recorder could not write.
     pub dropped_events: u64,
+}
+
+/// Drives of a point, of which each repeat is one (study E, figures 15 to 17).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
+pub struct Drives {
+    /// Those that kept the lane, touched nothing and drove at all.
+    pub good: u64,
+    /// Those that the vehicle reported.
+    pub of: u64,
+    /// good of `of`.
+    pub success_percent: f64,
+    /// 95 % interval of Clopper and Pearson for the rate of success.
+    pub success_low_percent: f64,
+    /// See `success_low_percent`.
+    pub success_high_percent: f64,
 }
 
 /// A chain of a point; all that is known of it stands in the point's own summary.

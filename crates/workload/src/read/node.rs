@@ -1,6 +1,7 @@
 //! Reads a node: when it computes, what it takes and publishes.
 
-use crate::diagnostic::{did_you_mean, Span};
+use super::on::On;
+use crate::diagnostic::Span;
 use crate::document::{Value, Yaml};
 use crate::grammar::{self, Form};
 use crate::model::*;
@@ -67,6 +68,7 @@ impl Reader<'_, '_> {
             publishes: Vec::new(),
             whole: true,
         };
+        let mut on = On::Executor(Executor::Arrival);
         match (fields.get("on"), fields.get("spin")) {
             (Some(_), Some(_)) => self.report.error(
                 "two-executors",
@@ -75,11 +77,14 @@ impl Reader<'_, '_> {
                 "two executors",
                 "one of them: on: arrival, on: timer 10 Hz, or spin: 10 Hz",
             ),
-            (Some(on), None) => node.executor = self.executor(on).unwrap_or(Executor::Arrival),
+            (Some(yaml), None) => on = self.on(yaml).unwrap_or(On::Executor(Executor::Arrival)),
             (None, Some(spin)) => {
-                node.executor = self.frequency(spin).map_or(Executor::Arrival, |hz| Executor::Spin { hz })
+                on = On::Executor(self.frequency(spin).map_or(Executor::Arrival, |hz| Executor::Spin { hz }))
             }
             (None, None) => {}
+        }
+        if let On::Executor(executor) = on {
+            node.executor = executor;
         }
         if let Some(work) = fields.get("work") {
             node.work = self.work(work, &mut places.task).unwrap_or(Work::None);
@@ -100,6 +105,10 @@ impl Reader<'_, '_> {
                     );
                 }
                 let latest = latest.unwrap_or(false) || matches!(node.executor, Executor::Timer { .. });
+                if let (On::First(first), Some(yaml)) = (&on, fields.get("latest")) {
+                    self.latest_beside_first(yaml, latest, *first == name);
+                }
+                let latest = latest || matches!(&on, On::First(first) if *first != name);
                 node.subscribes.push(Subscription { topic: name, qos: self.qos(&fields, Qos::default()), latest });
                 places.subscribes.push(topic.span);
             }
@@ -110,6 +119,27 @@ impl Reader<'_, '_> {
                 let fields = value.and_then(|y| self.fields(y, &grammar::PUBLICATION)).unwrap_or_default();
                 node.publishes.push(Publication { topic: name, ..self.publication(&fields) });
                 places.publishes.push(topic.span);
+            }
+        }
+        match (&on, fields.get("on")) {
+            (On::First(first), Some(yaml)) if !node.subscribes.iter().any(|s| s.topic == *first) => self.report.error(
+                "unknown-input",
+                yaml.span,
+                format!("`{}` does not subscribe to `{first}`", node.name),
+                yaml.describe(),
+                "`first` and one of the topics under `subscribes`",
+            ),
+            (On::Match { approximate }, _) => node.matching = self.matching(*approximate, fields.get("match")),
+            (_, _) => {
+                if let Some(span) = fields.key_span("match") {
+                    self.report.error(
+                        "match-without-on",
+                        span,
+                        format!("`{}` makes no sets of its inputs", node.name),
+                        "`match` without `on: match`",
+                        "`on: match exact` or `on: match approximate`, or no `match`",
+                    );
+                }
             }
         }
         places.whole = self.report.errors.len() == errors_before;
@@ -128,26 +158,6 @@ impl Reader<'_, '_> {
             deadline: fields.get("deadline").and_then(|y| self.positive(y, MAX_DEADLINE)),
             qos: self.qos(fields, Qos::default()),
         }
-    }
-
-    fn executor(&mut self, yaml: &Yaml) -> Option<Executor> {
-        let text = self.text(yaml, Form::Executor)?.trim();
-        if text == "arrival" {
-            return Some(Executor::Arrival);
-        }
-        if let Some(rate) = text.strip_prefix("timer").filter(|rest| rest.starts_with(' ')) {
-            let rate = Yaml { span: yaml.span, value: Value::Scalar(rate.trim().to_string(), true) };
-            return self.frequency(&rate).map(|hz| Executor::Timer { hz });
-        }
-        if text == "match" || text.starts_with("first ") {
-            let message = "fusion of inputs is not yet supported";
-            self.report.error("not-yet", yaml.span, message, yaml.describe(), Form::Executor.expected());
-        } else {
-            let hint = if did_you_mean(text, ["arrival"]).is_some() { "; did you mean `arrival`?" } else { "" };
-            let expected = Form::Executor.expected() + hint;
-            self.report.error("wrong-value", yaml.span, "no such executor", yaml.describe(), expected);
-        }
-        None
     }
 
     fn work(&mut self, yaml: &Yaml, places: &mut TaskPlaces) -> Option<Work> {

@@ -51,6 +51,18 @@ impl Draw {
         }
     }
 
+    fn matching(&mut self, inputs: &[Subscription]) -> Matching {
+        let approximate = self.chance();
+        let queue = 1 + self.below(100) as u32;
+        if !approximate {
+            return Matching { queue, ..Matching::default() };
+        }
+        let age_penalty_percent = self.below(100_001) as f64 / 1000.0;
+        let lower_bounds = inputs.iter().filter(|s| !s.latest).map(|s| (s.topic.clone(), self.time())).collect();
+        let max_interval = self.chance().then(|| self.time());
+        Matching { approximate, queue, max_interval, age_penalty_percent, lower_bounds }
+    }
+
     fn work(&mut self) -> Work {
         let (a, b) = (self.time(), self.time());
         match self.below(5) {
@@ -188,12 +200,17 @@ impl Draw {
                 shared = Some((host.clone(), middleware.clone()));
             }
             let work = self.work();
+            let triggers = subscribes.iter().filter(|s| !s.latest).count();
+            let is_plain = middleware.as_ref().is_none_or(|(plugin, _)| plugin != "micro");
+            let matches = executor == Executor::Arrival && triggers > 1 && is_plain && self.chance();
+            let matching = matches.then(|| self.matching(&subscribes));
             nodes.push(Node {
                 name: name.to_string(),
                 process,
                 host,
                 middleware,
                 executor,
+                matching,
                 subscribes,
                 publishes: vec![publication],
                 work,

@@ -3,7 +3,7 @@
 //! docs/figures-of-chains.md, "links", defines rules, evidence and confidence. What stands at the edges of what was
 //! recorded is left out, because a callback that is seen in part shows another tie than a whole one.
 
-use super::{Output, Ties, TIMES};
+use super::{rule_of, Output, Ties, TIMES};
 use super::{Tie, BESIDE_A_STAMP, FREED, LATEST_BESIDE_ANOTHER_INPUT, LATEST_ON_TIMER, MATCHED, SAME_CALLBACK};
 use crate::observe::Topic;
 use std::collections::HashSet;
@@ -85,8 +85,7 @@ impl Ties<'_> {
         let outputs = self.outputs(node, None);
         if let Some(n) = self.workload_node(node) {
             if let Some(s) = n.subscribes.iter().find(|s| s.topic == self.seen.topics.names[input]) {
-                let rule = if s.latest && !n.publishes.is_empty() { LinkRule::Latest } else { LinkRule::SameCallback };
-                return self.tie(node, input, &outputs, rule, LinkEvidence::Stated, 1.0);
+                return self.tie(node, input, &outputs, rule_of(n, s), LinkEvidence::Stated, 1.0);
             }
         }
         if self.hands_on_stamps(node, input, &outputs) {

@@ -27,18 +27,19 @@ impl NodeExecutor {
         compute(self.draws.work_ns(&self.work));
         for (index, due_ns) in due {
             self.note_due(*index, *due_ns);
+            self.content_ns = *due_ns;
             self.publish(*index)?;
         }
         Ok(())
     }
 
     /// Computes, then publishes on each publisher without a rate of its own.
-    pub(super) fn publish_answer(&mut self, lent: Lent<'_>) -> Result<(), Failure> {
+    pub(super) fn publish_answer(&mut self, lent: Option<Lent<'_>>) -> Result<(), Failure> {
         let answers = |node: &NodeExecutor, index: usize| node.publishers[index].rate_hz.is_none();
         if self.task.is_some() {
             let due: Vec<_> =
                 (0..self.publishers.len()).filter(|index| answers(self, *index)).map(|index| (index, None)).collect();
-            return self.run_task(Some(lent), &due);
+            return self.run_task(lent, &due);
         }
         compute(self.draws.work_ns(&self.work));
         for index in 0..self.publishers.len() {
@@ -49,11 +50,30 @@ impl NodeExecutor {
         Ok(())
     }
 
+    /// Takes a message into the sets of the node. Computes and publishes for each set that it completes, with the stamp
+    /// of the first input, as callbacks of message_filters do.
+    pub(super) fn publish_joined(&mut self, lent: Lent<'_>) -> Result<(), Failure> {
+        let Some(joined) = &mut self.joined else { return Ok(()) };
+        for set in joined.add(lent, self.task.is_some()) {
+            self.content_ns = set.content_ns();
+            for member in set.members() {
+                let Header { publisher, sequence, .. } = member.header;
+                self.trace.node_uses(member.handle, publisher, sequence, member.header.content_ns());
+                if let Some(task) = &mut self.task {
+                    task.hear(Lent { input: member.input, header: member.header, data: &member.data });
+                }
+            }
+            self.publish_answer(None)?;
+        }
+        Ok(())
+    }
+
     /// Runs the task, then publishes what it filled in. `due` is in the order of the publishers.
     fn run_task(&mut self, lent: Option<Lent<'_>>, due: &[(usize, Option<i64>)]) -> Result<(), Failure> {
         let Some(task) = &mut self.task else { return Ok(()) };
         let prepared = task.run(lent, due, &mut self.publishers)?;
         for ((index, due_ns), prepared) in due.iter().zip(prepared) {
+            self.content_ns = due_ns.unwrap_or(self.content_ns);
             if let (Some(due_ns), Prepared::Filled(_) | Prepared::Refused(_)) = (due_ns, &prepared) {
                 self.note_due(*index, *due_ns);
             }
@@ -91,6 +111,7 @@ impl NodeExecutor {
         let sequence = output.sequence;
         output.sequence += 1;
         let header = Header { sequence, stamp_ns: monotonic_ns(), publisher: output.id, ..Default::default() };
+        let header = header.with_content(self.content_ns);
         self.trace.node_publish(output.handle, output.id, sequence, output.size);
         self.trace.rclcpp_publish(output.handle, message.0);
         if !self.traced {
