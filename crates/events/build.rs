@@ -1,4 +1,5 @@
-//! Takes the numbers of the kinds of events from `native/include/tacho/events.h`, which alone has them.
+//! Takes the numbers of the kinds of events from `native/include/tacho/events.h`, and the widths of their words from
+//! `widths.h` beside it, which alone have them.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -6,12 +7,15 @@ use std::path::Path;
 fn main() {
     // Asked for now, not when this was built: another checkout may have built it.
     let folder = std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo");
-    let path = format!("{folder}/../../native/include/tacho/events.h");
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed={path}");
-    let header = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let read = |name: &str| {
+        let path = format!("{folder}/../../native/include/tacho/{name}");
+        println!("cargo::rerun-if-changed={path}");
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+    };
+    let (header, widths) = (read("events.h"), read("widths.h"));
     let kinds = header.split_once("enum tacho_kind {").and_then(|(_, rest)| rest.split_once("};"));
-    let (mut numbers, mut table) = (String::new(), String::new());
+    let (mut numbers, mut table, mut of_words) = (String::new(), String::new(), [0u64; 256]);
     let mut next: u16 = 0;
     for line in kinds.expect("enum tacho_kind").0.lines() {
         let Some(enumerator) = line.trim().strip_prefix("TACHO_") else { continue };
@@ -26,8 +30,15 @@ fn main() {
         let ours = name.to_lowercase();
         writeln!(numbers, "/// `TACHO_{name}`.\npub const {ours}: u16 = {next};").unwrap();
         writeln!(table, "    ({next}, {ours:?}, {comment:?}),").unwrap();
+        if let Some((_, rest)) = widths.split_once(&format!("[TACHO_{name}] = 0x")) {
+            let digits = rest.split(',').next().unwrap_or_default();
+            let all = u64::from_str_radix(digits, 16).unwrap_or_else(|error| panic!("TACHO_{name}, {digits}: {error}"));
+            of_words[usize::from(next)] = all << (64 - 4 * digits.len());
+        }
         next += 1;
     }
+    writeln!(numbers, "/// Bytes of each word of a kind, 4 bits a word, the first word in the highest ones.").unwrap();
+    writeln!(numbers, "pub(crate) const WIDTHS: [u64; 256] = {of_words:#x?};").unwrap();
     let tested = format!("#[cfg(test)]\npub(crate) const HEADER: &[(u16, &str, &str)] = &[\n{table}];\n");
     std::fs::write(Path::new(&std::env::var_os("OUT_DIR").unwrap()).join("number.rs"), numbers + &tested).unwrap();
 }

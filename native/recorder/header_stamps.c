@@ -112,7 +112,8 @@ static inline bool is_stamped(const void *handle) {
 }
 
 /* A stamp of zero was never set, so it is not recorded. */
-static void put(uint32_t kind, const void *handle, int32_t seconds, uint32_t nanoseconds) {
+static inline __attribute__((always_inline)) void put(uint32_t kind, const void *handle, int32_t seconds,
+                                                      uint32_t nanoseconds) {
   if (seconds == 0 && nanoseconds == 0) return;
   const uint64_t words[] = {(uintptr_t)handle, (uint64_t)((int64_t)seconds * 1000000000 + nanoseconds)};
   thread_put(kind, words, 2);

@@ -73,7 +73,7 @@ static struct original original_take_loaned = {"rmw_take_loaned_message_with_inf
 EXPORT rmw_ret rmw_take_loaned_message_with_info(const void *subscription, void **message, bool *taken,
                                                  struct message_info *info, void *allocation) {
   put_take(subscription);
-  const uint64_t *before = thread_cursor.next;
+  const char *before = thread_cursor.next;
   rmw_ret result = ((take_loaned *)original_of(&original_take_loaned))(subscription, message, taken, info, allocation);
   /* If this thread recorded something in between, the implementation has the trace point after all. */
   if (result == 0 && thread_cursor.next == before) {

@@ -20,7 +20,7 @@
 #include "release.h"
 #include "storage.h"
 
-/* 8 MiB hold over 60,000 events of a start-up, texts included, before a thread of the program has to make storage. */
+/* 8 MiB hold over 90,000 events of a start-up, texts included, before a thread of the program has to make storage. */
 #define CHUNKS_AT_START 256u
 
 _Thread_local struct cursor thread_cursor __attribute__((tls_model("initial-exec")));
@@ -94,6 +94,7 @@ static bool open_file(const char *directory) {
   header->start_realtime_ns = now.realtime_ns;
   header->start_bound_ns = now.bound_ns;
   release_describe(header);
+  record_describe(header->sizes);
   atomic_thread_fence(memory_order_release);
   memcpy(header->magic, TACHO_MAGIC, sizeof header->magic);
   thread_process.clock = clock;
@@ -176,12 +177,9 @@ static void put_right(struct cursor *cursor) {
       return;
     const struct tacho_chunk_header *chunk = (struct tacho_chunk_header *)storage_chunk(cursor->claim);
     if (chunk->magic == TACHO_CHUNK_MAGIC) cursor->sequence = chunk->sequence;
-  } else if (cursor->next != NULL && cursor->end != NULL && state_now() == RECORDING) {
-    /* If the event's head is there, the event is complete. If not, its words must not be read as heads. */
-    if (cursor->next < cursor->end && *cursor->next != 0) cursor->next += 1 + (*cursor->next & TACHO_MAX_WORDS);
-    size_t left = (size_t)((char *)cursor->end - (char *)cursor->next),
-           record = (1 + TACHO_MAX_WORDS) * sizeof(uint64_t);
-    memset(cursor->next, 0, left < record ? left : record);
+  } else if (cursor->end != NULL && state_now() == RECORDING) {
+    /* It is unknown whether the event is complete, so the thread goes on in another chunk. */
+    cursor->next = cursor->end = NULL;
   }
 }
 
@@ -224,9 +222,9 @@ static bool end_is_told;
 #define FIRST_KEYS 32u /* PTHREAD_KEY_2NDLEVEL_SIZE of glibc */
 
 static void leave_chunk(struct cursor *cursor) {
-  uint64_t *next = cursor->next, *end_of_chunk = cursor->end;
+  const char *next = cursor->next, *end_of_chunk = cursor->end;
   cursor->next = cursor->end = NULL;
-  if (next != NULL) ended_note(cursor->claim, TACHO_CHUNK_SIZE - (uint64_t)((char *)end_of_chunk - (char *)next));
+  if (next != NULL) ended_note(cursor->claim, TACHO_CHUNK_SIZE - RECORD_SLACK - (uint64_t)(end_of_chunk - next));
 }
 
 /* If another destructor fires an event after this one, the thread gets a new chunk, and this one runs again. */
@@ -285,9 +283,9 @@ static bool next_chunk(struct cursor *cursor, uint64_t ticks) {
   memcpy(chunk->thread_name, cursor->name, sizeof chunk->thread_name);
   atomic_store_explicit((_Atomic uint32_t *)&chunk->magic, TACHO_CHUNK_MAGIC, memory_order_release);
   atomic_fetch_sub_explicit(&cursor->dropped, dropped, memory_order_relaxed);
-  cursor->base_ticks = ticks;
-  cursor->next = (uint64_t *)(chunk + 1);
-  cursor->end = (uint64_t *)((char *)chunk + TACHO_CHUNK_SIZE);
+  cursor->base_ticks = cursor->chunk_ticks = ticks;
+  cursor->next = (char *)(chunk + 1);
+  cursor->end = (char *)chunk + TACHO_CHUNK_SIZE - RECORD_SLACK;
   cursor->sequence++;
   /* A signal handler may leave at any point and never return: see put_right. */
   atomic_signal_fence(memory_order_seq_cst);
@@ -296,13 +294,36 @@ static bool next_chunk(struct cursor *cursor, uint64_t ticks) {
   return true;
 }
 
-/* Makes sure that `needed` words fit. Counts a drop if they do not. */
+/* Makes sure that `needed` bytes and these ticks fit. Counts a drop if they do not. */
 static bool make_room(struct cursor *cursor, uint64_t ticks, uint64_t needed, bool counts) {
   if (thread_process.clock == 0) return false; /* a signal handler inside this code made a raw fork */
-  bool fits = cursor->next != NULL && cursor->next + needed <= cursor->end && (ticks - cursor->base_ticks) >> 48 == 0;
-  if (fits || next_chunk(cursor, ticks)) return true;
+  const bool is_near = (ticks - cursor->base_ticks) >> TACHO_TICKS_BITS == 0;
+  const uint64_t since_chunk = ticks - cursor->chunk_ticks;
+  if (cursor->next != NULL && cursor->next + needed + (is_near ? 0 : RECORD_TIME) <= cursor->end &&
+      since_chunk >> TACHO_TIME_BITS == 0) {
+    if (is_near) return true;
+    record_put_time(cursor->next, since_chunk);
+    cursor->next += RECORD_TIME;
+    cursor->base_ticks = ticks;
+    return true;
+  }
+  if (next_chunk(cursor, ticks)) return true;
   if (counts) count_drop(cursor);
   return false;
+}
+
+/* Writes one event into the thread's chunk, or the next one. Counts it as dropped if there is no room. */
+static void put(struct cursor *cursor, uint64_t ticks, uint32_t kind, const uint64_t *words, uint32_t count,
+                bool counts) {
+  const bool fits = record_misfit(kind, words, count) == 0;
+  const uint32_t size = fits ? record_size(record_widths(kind)) : record_wide_size(count);
+  if (!make_room(cursor, ticks, size, counts)) return;
+  if (fits) {
+    record_put(cursor->next, ticks - cursor->base_ticks, kind, words, count);
+  } else {
+    record_put_wide(cursor->next, ticks - cursor->base_ticks, kind, words, count);
+  }
+  cursor->next += size;
 }
 
 /* Returns whether to write this thread's event, and counts the event if not. For a thread in strict mode it makes no
@@ -329,7 +350,7 @@ void thread_put_slowly(uint32_t kind, const uint64_t *words, uint32_t count, con
     if (is_recorded(cursor)) {
       uint64_t ticks = at == NULL ? 0 : thread_process.clock == TACHO_CLOCK_MONOTONIC ? at->ns : at->ticks;
       if (ticks == 0) ticks = clock_ticks(thread_process.clock);
-      if (make_room(cursor, ticks, 1 + count, true)) thread_write(cursor, ticks, kind, words, count);
+      put(cursor, ticks, kind, words, count, true);
     }
     errno = saved;
   }
@@ -347,9 +368,12 @@ void thread_put_at(struct thread_moment *moment, uint32_t kind, const uint64_t *
   struct cursor *cursor = &thread_cursor;
   if (!begin(cursor)) return;
   const bool holds = moment->ticks != 0 && moment->next == cursor->next;
-  if (holds && thread_process.clock != 0 && cursor->next + count < cursor->end &&
-      (moment->ticks - cursor->base_ticks) >> 48 == 0) {
-    thread_write(cursor, moment->ticks, kind, words, count);
+  const uint32_t size = record_size(record_widths(kind));
+  const uint64_t delta = moment->ticks - cursor->base_ticks;
+  if (holds && thread_process.clock != 0 && cursor->next + size <= cursor->end &&
+      (delta >> TACHO_TICKS_BITS | record_misfit(kind, words, count)) == 0) {
+    record_put(cursor->next, delta, kind, words, count);
+    cursor->next += size;
     end(cursor);
   } else {
     thread_put_slowly(kind, words, count, holds ? moment : NULL);
@@ -359,55 +383,44 @@ void thread_put_at(struct thread_moment *moment, uint32_t kind, const uint64_t *
   moment->next = cursor->next;
 }
 
-/* A sequence of bytes as TACHO_TEXT records, added piece by piece. */
-struct text_writer {
-  struct cursor *cursor;
-  uint64_t ticks;
-  uint64_t words[TACHO_MAX_WORDS];
-  size_t bytes;
-};
+/* Texts that one event may have. */
+#define TEXTS_MAX 4u
 
-static void text_flush(struct text_writer *writer) {
-  size_t padded = (writer->bytes + 7) / 8 * 8;
-  memset((char *)writer->words + writer->bytes, 0, padded - writer->bytes);
-  thread_write(writer->cursor, writer->ticks, TACHO_TEXT, writer->words, (uint32_t)(padded / 8));
-  writer->bytes = 0;
-}
-
-static void text_add(struct text_writer *writer, const char *bytes, size_t size) {
-  while (size > 0) {
-    size_t room = sizeof writer->words - writer->bytes;
-    size_t part = size < room ? size : room;
-    memcpy((char *)writer->words + writer->bytes, bytes, part);
-    writer->bytes += part;
-    bytes += part;
-    size -= part;
-    if (writer->bytes == sizeof writer->words) text_flush(writer);
+/* Writes the text record at this place. `sizes` are the bytes of each text without its NUL. */
+static void put_text(char *at, uint64_t delta, const char *const *texts, const size_t *sizes, uint32_t count,
+                     size_t bytes) {
+  char *to = at + 8;
+  for (uint32_t i = 0; i < count; i++) {
+    if (sizes[i] > TACHO_TEXT_MAX) {
+      memcpy(to, texts[i], TACHO_TEXT_MAX - 3);
+      memcpy(to + TACHO_TEXT_MAX - 3, "...", 3);
+      to += TACHO_TEXT_MAX;
+    } else {
+      if (sizes[i] > 0) memcpy(to, texts[i], sizes[i]);
+      to += sizes[i];
+    }
+    *to++ = '\0';
   }
+  memset(to, 0, bytes - (size_t)(to - at));
+  const uint32_t size = (uint32_t)(bytes - 8) / 4;
+  memcpy(at + 4, &size, sizeof size);
+  record_publish(at, delta, TACHO_TEXT);
 }
 
 static void put_texts(struct cursor *cursor, uint32_t kind, const uint64_t *words, uint32_t count,
                       const char *const *texts, uint32_t text_count) {
-  size_t bytes = 0;
-  for (uint32_t i = 0; i < text_count; i++) bytes += texts[i] != NULL ? strnlen(texts[i], TACHO_TEXT_MAX) + 1 : 1;
-  size_t text_words = (bytes + 7) / 8;
-  size_t heads = (text_words + TACHO_MAX_WORDS - 1) / TACHO_MAX_WORDS + 1;
-  uint64_t ticks = clock_ticks(thread_process.clock);
-  if (!make_room(cursor, ticks, text_words + heads + count, true)) return;
-
-  struct text_writer writer = {.cursor = cursor, .ticks = ticks};
+  size_t sizes[TEXTS_MAX], bytes = 8;
+  if (text_count > TEXTS_MAX) text_count = TEXTS_MAX;
   for (uint32_t i = 0; i < text_count; i++) {
-    const char *text = texts[i] != NULL ? texts[i] : "";
-    size_t length = strnlen(text, TACHO_TEXT_MAX + 1);
-    if (length > TACHO_TEXT_MAX) {
-      text_add(&writer, text, TACHO_TEXT_MAX - 3);
-      text_add(&writer, "...", 4);
-    } else {
-      text_add(&writer, text, length + 1);
-    }
+    sizes[i] = texts[i] != NULL ? strnlen(texts[i], TACHO_TEXT_MAX + 1) : 0;
+    bytes += (sizes[i] > TACHO_TEXT_MAX ? TACHO_TEXT_MAX : sizes[i]) + 1;
   }
-  if (writer.bytes > 0) text_flush(&writer);
-  thread_write(cursor, ticks, kind, words, count);
+  bytes = (bytes + 3) / 4 * 4;
+  uint64_t ticks = clock_ticks(thread_process.clock);
+  if (!make_room(cursor, ticks, bytes + record_wide_size(count), true)) return;
+  put_text(cursor->next, ticks - cursor->base_ticks, texts, sizes, text_count, bytes);
+  cursor->next += bytes;
+  put(cursor, ticks, kind, words, count, true);
 }
 
 void thread_put_texts(uint32_t kind, const uint64_t *words, uint32_t count, const char *const *texts,
@@ -440,7 +453,7 @@ void thread_put_clock(void) {
   int saved = errno;
   struct clock_reading now = clock_read_all(thread_process.clock);
   const uint64_t words[] = {now.monotonic_ns, now.realtime_ns, now.bound_ns};
-  if (make_room(cursor, now.ticks, 4, false)) thread_write(cursor, now.ticks, TACHO_CLOCK_SYNC, words, 3);
+  put(cursor, now.ticks, TACHO_CLOCK_SYNC, words, 3, false);
   errno = saved;
   end(cursor);
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "clock.h"
+#include "record.h"
 #include "tacho/events.h"
 
 /* The state that a child must not inherit if it runs none of fork's handlers (raw clone and fork, _Fork). It lies in
@@ -34,15 +35,16 @@ union of_process {
 extern union of_process thread_process __attribute__((visibility("hidden")));
 
 struct cursor {
-  uint64_t *next;      /* where the next head goes; NULL if the thread has no chunk */
-  uint64_t *end;       /* end of the chunk */
-  uint64_t base_ticks; /* of the chunk */
+  char *next;          /* where the next head goes; NULL if the thread has no chunk */
+  char *end;           /* where its chunk has no more room for records */
+  uint64_t base_ticks; /* from which heads count: those of the chunk, or of its last TACHO_TIME */
   /* The position of the stack while writing (or 1), otherwise 0. An event that a signal handler fires meanwhile is
    * dropped and counted. */
   uint64_t busy;
   /* The number of its chunk. If `claimed`, the chunk is reserved for the thread and not usable yet. */
   uint64_t claim;
-  uint64_t sequence; /* the number of the thread's next chunk */
+  uint64_t chunk_ticks; /* base_ticks of the chunk */
+  uint64_t sequence;    /* the number of the thread's next chunk */
   /* Events dropped since the previous chunk. It is atomic because of the thread's own signal handlers. */
   _Atomic uint64_t dropped;
   uint32_t tid; /* 0: still unknown */
@@ -62,7 +64,7 @@ extern bool thread_cpu_time;
 /* Returns whether this process records events. It is true even before the first event. */
 bool thread_recording(void);
 
-/* Writes an event with texts. The records of the texts precede it in the same chunk. */
+/* Writes an event with texts. The record of the texts precedes it in the same chunk. */
 void thread_put_texts(uint32_t kind, const uint64_t *words, uint32_t count, const char *const *texts,
                       uint32_t text_count);
 
@@ -72,9 +74,15 @@ void thread_seek_release(void);
 /* Writes a TACHO_CLOCK_SYNC record with a reading taken now. */
 void thread_put_clock(void);
 
-/* Does the rest of thread_put: there is no chunk yet, the chunk is full, ticks have a gap of 48 bits, or the process
- * does not record. Call it with busy set. `at` is NULL if the event happens now. */
-struct thread_moment;
+/* A moment for which events may be written later, unless this thread has written other events in between. */
+struct thread_moment {
+  const char *next; /* the thread's next place for an event; NULL: it had no chunk */
+  uint64_t ticks;   /* 0: unknown, so events get the time of their writing */
+  uint64_t ns;      /* the same moment in ns, in case CLOCK_MONOTONIC is chosen later */
+};
+
+/* Does the rest of thread_put: there is no chunk yet, the chunk is full, ticks do not fit a head, a word does not fit its
+ * width, or the process does not record. Call it with busy set. `at` is NULL if the event happens now. */
 __attribute__((noinline, cold)) void thread_put_slowly(uint32_t kind, const uint64_t *words, uint32_t count,
                                                        const struct thread_moment *at);
 
@@ -89,17 +97,6 @@ void thread_mute(bool muted);
 
 /* The calling thread may no longer read the TSC. The recorder checks this before the thread's next event. */
 void thread_leave_chunk(void);
-
-/* Writes one record with this time into the cursor's chunk. The caller makes sure that it fits. The head goes last,
- * with release order, so a process that is killed in between leaves a head of 0. */
-static inline __attribute__((always_inline)) void thread_write(struct cursor *cursor, uint64_t ticks, uint32_t kind,
-                                                               const uint64_t *words, uint32_t count) {
-  uint64_t *at = cursor->next;
-  for (uint32_t i = 0; i < count; i++) at[1 + i] = words[i];
-  uint64_t head = (ticks - cursor->base_ticks) << 16 | (uint64_t)kind << 6 | count;
-  atomic_store_explicit((_Atomic uint64_t *)at, head, memory_order_release);
-  cursor->next = at + 1 + count;
-}
 
 /* Marks the thread as writing, by its stack position. This costs no more than storing a constant. */
 static inline __attribute__((always_inline)) void thread_set_busy(struct cursor *cursor) {
@@ -118,30 +115,27 @@ static inline __attribute__((always_inline)) void thread_put(uint32_t kind, cons
   /* First of all: from here on, this code alone uses the cursor. */
   thread_set_busy(cursor);
   atomic_signal_fence(memory_order_seq_cst);
-  if (__builtin_expect(cursor->next + count < cursor->end, 1)) {
-    uint64_t ticks = clock_ticks(thread_process.clock);
-    if (__builtin_expect((ticks - cursor->base_ticks) >> 48 == 0, 1)) {
-      thread_write(cursor, ticks, kind, words, count);
-      atomic_signal_fence(memory_order_seq_cst);
-      cursor->busy = 0;
-      return;
-    }
+  const uint32_t size = record_size(record_widths(kind));
+  if (__builtin_expect(cursor->next + size > cursor->end, 0)) {
+    thread_put_slowly(kind, words, count, NULL);
+    return;
   }
-  thread_put_slowly(kind, words, count, NULL);
+  const uint64_t ticks = clock_ticks(thread_process.clock), delta = ticks - cursor->base_ticks;
+  if (__builtin_expect((delta >> TACHO_TICKS_BITS | record_misfit(kind, words, count)) != 0, 0)) {
+    thread_put_slowly(kind, words, count, &(struct thread_moment){NULL, ticks, ticks});
+    return;
+  }
+  record_put(cursor->next, delta, kind, words, count);
+  cursor->next += size;
+  atomic_signal_fence(memory_order_seq_cst);
+  cursor->busy = 0;
 }
-
-/* A moment for which events may be written later, unless this thread has written other events in between. */
-struct thread_moment {
-  const uint64_t *next; /* the thread's next place for an event; NULL: it had no chunk */
-  uint64_t ticks;       /* 0: unknown, so events get the time of their writing */
-  uint64_t ns;          /* the same moment in ns, in case CLOCK_MONOTONIC is chosen later */
-};
 
 /* Does the same for a thread without a chunk, and perhaps for a process without a file. */
 __attribute__((noinline, cold)) struct thread_moment thread_first_moment(void);
 
 static inline struct thread_moment thread_moment(void) {
-  const uint64_t *next = thread_cursor.next;
+  const char *next = thread_cursor.next;
   if (__builtin_expect(next == NULL, 0)) return thread_first_moment();
   const uint64_t ticks = clock_ticks(thread_process.clock);
   return (struct thread_moment){next, ticks, ticks};

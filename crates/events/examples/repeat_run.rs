@@ -7,10 +7,10 @@
 //! published.
 
 use std::error::Error;
-use tacho_events::layout::{ChunkHeader, FileHeader, TickSource, CHUNK_HEADER_SIZE, CHUNK_SIZE, HEADER_SIZE};
+use tacho_events::layout::{ChunkHeader, FileHeader, TickSource, CHUNK_SIZE, HEADER_SIZE};
+use tacho_events::record::Records;
 use tacho_events::{writer::EventFile, RunDirectory};
 
-const TEXT: u16 = 1;
 /// Kinds that have times among their words, with the positions of these words.
 const TIMES: &[(u16, &[usize])] =
     &[(2, &[0, 1]), (23, &[2]), (28, &[2]), (66, &[3]), (67, &[3]), (129, &[3]), (133, &[2])];
@@ -47,11 +47,12 @@ fn main() -> Result<(), Box<dyn Error>> {
                 format!("{}: its ticks are no ns; record with TACHO_EVENTS_CLOCK=monotonic", path.display()).into()
             );
         }
-        let mut file = EventFile::create(&out.events().join(path.file_name().ok_or("no name")?), header)?;
+        let records = |head: &ChunkHeader| Records::new(&header.format, head.base_ticks);
+        let mut file = EventFile::create(&out.events().join(path.file_name().ok_or("no name")?), header.clone())?;
         for copy in 0..times {
             for chunk in bytes[HEADER_SIZE..].chunks(CHUNK_SIZE) {
                 let Ok(Some(head)) = ChunkHeader::read(chunk) else { continue };
-                records(chunk, &head, |ticks, kind, words, texts| {
+                each_event(chunk, records(&head), |ticks, kind, words, texts| {
                     let wanted = if ticks < from { copy == 0 } else { ticks < to || copy == times - 1 };
                     if !wanted {
                         return Ok(());
@@ -72,35 +73,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    bytes[at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
-}
-
 /// Reads each event of a chunk: ticks, kind, words, texts.
-fn records(
+fn each_event(
     chunk: &[u8],
-    head: &ChunkHeader,
+    mut records: Records,
     mut each: impl FnMut(u64, u16, &mut [u64], &[&str]) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
-    let (mut at, mut texts) = (CHUNK_HEADER_SIZE, Vec::new());
-    while at + 8 <= chunk.len() {
-        let record = u64_at(chunk, at);
-        if record == 0 {
-            break;
-        }
-        let (ticks, kind, words) =
-            (head.base_ticks + (record >> 16), (record >> 6) as u16 & 0x3ff, (record & 0x3f) as usize);
-        let payload = &chunk[at + 8..at + 8 + 8 * words];
-        at += 8 + 8 * words;
-        if kind == TEXT {
-            texts.extend_from_slice(payload);
+    let mut texts = Vec::new();
+    while let Some(record) = records.next(chunk) {
+        if record.is_text() {
+            texts.extend_from_slice(record.payload);
             continue;
         }
-        let mut words: Vec<u64> = (0..words).map(|word| u64_at(payload, 8 * word)).collect();
         let text = String::from_utf8_lossy(&texts).into_owned();
         let parts: Vec<&str> =
             if texts.is_empty() { Vec::new() } else { text.trim_end_matches('\0').split('\0').collect() };
-        each(ticks, kind, &mut words, &parts)?;
+        each(record.ticks, record.kind, &mut record.words(), &parts)?;
         texts.clear();
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! A chunk of an event file that one thread's events fill. Only this code makes records in Rust.
 
+use crate::format::{bytes_of, widths_of, EIGHT, TICKS_BITS, TIME_BITS};
 use crate::layout::{ChunkHeader, CHUNK_SIZE};
 use crate::number;
 
@@ -15,6 +16,8 @@ const ROOM_AT_FIRST: usize = 1024;
 pub struct Chunk {
     tid: u32,
     sequence: u64,
+    ticks: u64,
+    /// From which heads count.
     base: u64,
     /// Its size grows with its content, and the rest is 0, because a system may have thousands of threads with few
     /// events.
@@ -33,9 +36,9 @@ impl Chunk {
         Chunk::new(self.tid, self.sequence + 1, base_ticks)
     }
 
-    fn new(tid: u32, sequence: u64, base: u64) -> Chunk {
-        let mut chunk = Chunk { tid, sequence, base, bytes: vec![0; ROOM_AT_FIRST], length: 0 };
-        chunk.append(&ChunkHeader { tid, sequence, base_ticks: base, dropped_before: 0 }.write());
+    fn new(tid: u32, sequence: u64, ticks: u64) -> Chunk {
+        let mut chunk = Chunk { tid, sequence, ticks, base: ticks, bytes: vec![0; ROOM_AT_FIRST], length: 0 };
+        chunk.append(&ChunkHeader { tid, sequence, base_ticks: ticks, dropped_before: 0 }.write());
         chunk
     }
 
@@ -46,6 +49,8 @@ impl Chunk {
         chunk.make_room(bytes.len());
         chunk.append(bytes);
         chunk.bytes[8..16].copy_from_slice(&sequence.to_le_bytes());
+        // Its last times are not known: what is put behind them gets a time of its own.
+        chunk.base = chunk.ticks.wrapping_sub(1 << TICKS_BITS);
         chunk
     }
 
@@ -58,28 +63,45 @@ impl Chunk {
     /// no room, or its time is too far from the first one's; a chunk that is empty has room for every event of
     /// `events.h`.
     pub fn put(&mut self, ticks: u64, kind: u16, words: &[u64], texts: &[u8]) -> bool {
-        let delta = ticks.wrapping_sub(self.base);
-        let text_words = texts.len().div_ceil(8);
-        let size = 8 * (1 + words.len() + text_words + text_words.div_ceil(WORDS_MAX));
-        if delta >> 48 != 0 || words.len() > WORDS_MAX || self.length + size > CHUNK_SIZE {
+        let since = ticks.wrapping_sub(self.ticks);
+        let is_near = ticks.wrapping_sub(self.base) >> TICKS_BITS == 0;
+        let widths = widths_of(kind, words);
+        let payload = widths.map_or(4 + 8 * words.len(), |widths| bytes_of(widths).next_multiple_of(4));
+        let text = if texts.is_empty() { 0 } else { 8 + texts.len().next_multiple_of(4) };
+        let size = if is_near { 0 } else { 8 } + text + 4 + payload;
+        if since >> TIME_BITS != 0 || words.len() > WORDS_MAX || self.length + size > CHUNK_SIZE {
             return false;
         }
         if self.length + size > self.bytes.len() {
             self.make_room(size);
         }
-        let head = |kind: u16, words: usize| (delta << 16 | u64::from(kind) << 6 | words as u64).to_le_bytes();
-        for part in texts.chunks(8 * WORDS_MAX) {
-            self.append(&head(number::text, part.len().div_ceil(8)));
-            self.append(part);
+        if !is_near {
+            self.append(&head(since & ((1 << TICKS_BITS) - 1), number::time));
+            self.append(&((since >> TICKS_BITS) as u32).to_le_bytes());
+            self.base = ticks;
+        }
+        let delta = ticks.wrapping_sub(self.base);
+        if !texts.is_empty() {
+            self.append(&head(delta, number::text));
+            self.append(&(texts.len().div_ceil(4) as u32).to_le_bytes());
+            self.append(texts);
             // The bytes after the last text are already 0.
-            self.length = self.length.next_multiple_of(8);
+            self.length = self.length.next_multiple_of(4);
         }
-        let (own, payload) = self.bytes[self.length..][..8 * (1 + words.len())].split_at_mut(8);
-        own.copy_from_slice(&head(kind, words.len()));
-        for (into, word) in payload.chunks_exact_mut(8).zip(words) {
-            into.copy_from_slice(&word.to_le_bytes());
+        let end = self.length + 4 + payload;
+        if widths.is_some() {
+            self.append(&head(delta, kind));
+        } else {
+            self.append(&head(delta, number::wide));
+            self.append(&((u32::from(kind) << 16) + 2 * words.len() as u32).to_le_bytes());
         }
-        self.length += 8 * (1 + words.len());
+        let mut widths = widths.unwrap_or(EIGHT);
+        for word in words {
+            let width = if widths == EIGHT { 8 } else { (widths >> 60) as usize };
+            self.append(&word.to_le_bytes()[..width]);
+            widths = if widths == EIGHT { EIGHT } else { widths << 4 };
+        }
+        self.length = end;
         true
     }
 
@@ -98,6 +120,11 @@ impl Chunk {
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
+}
+
+/// A head of these ticks after the base.
+fn head(delta: u64, kind: u16) -> [u8; 4] {
+    ((delta as u32) << 8 | u32::from(kind)).to_le_bytes()
 }
 
 /// Joins texts as they precede an event. A text that is too long is cut, and then ends in "...".

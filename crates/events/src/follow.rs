@@ -168,7 +168,7 @@ impl Follower {
             Clock::new(header.ticks, readings, None).or_else(|| Clock::new(header.ticks, readings, frequency()));
         let Some(clock) = clock else { return Ok(()) };
 
-        followed.find_chunks(header.kept_from_ns.is_some(), &mut self.streams)?;
+        followed.find_chunks(header, &mut self.streams)?;
         let Some(file) = &followed.file else { return Ok(()) };
 
         // A thread that has a later chunk no longer writes into the earlier one.
@@ -179,9 +179,9 @@ impl Follower {
         }
         for chunk in &mut followed.open {
             let start = chunk.cursor.offset();
-            let mut head = [0; 8];
+            let mut head = [0; 4];
             // There may be thousands of ended threads, each with a last chunk that gets no more events.
-            if read_at(file, &mut head, offset(chunk.index) + start as u64)? < head.len() || head == [0; 8] {
+            if read_at(file, &mut head, offset(chunk.index) + start as u64)? < head.len() || head == [0; 4] {
                 continue;
             }
             let count = read_at(file, &mut bytes[start..], offset(chunk.index) + start as u64)?;
@@ -214,9 +214,10 @@ impl Follower {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
                 kept => kept?,
             };
+            let Ok(FileHeader { format, .. }) = FileHeader::read(&kept) else { return Ok(()) };
             for chunk in kept.get(HEADER_SIZE..).unwrap_or_default().chunks(CHUNK_SIZE) {
                 let Ok(Some(head)) = ChunkHeader::read(chunk) else { continue };
-                let (mut cursor, stream) = (Cursor::new(head.base_ticks), self.streams);
+                let (mut cursor, stream) = (Cursor::new(&format, head.base_ticks), self.streams);
                 self.streams += 1;
                 while let Step::Event(ticks, payload) = cursor.next(chunk, &mut self.texts) {
                     let (process, thread) = (ProcessIndex(index as u32), ThreadId(head.tid));
@@ -232,13 +233,14 @@ impl Follower {
 
 impl Followed {
     /// Finds the chunks that were written into for the first time since the last look.
-    fn find_chunks(&mut self, is_ring: bool, streams: &mut u32) -> io::Result<()> {
+    fn find_chunks(&mut self, header: &FileHeader, streams: &mut u32) -> io::Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         let mut reserved = [0; 8];
         file.read_exact_at(&mut reserved, CHUNKS_RESERVED as u64)?;
         let stored = file.metadata()?.len().saturating_sub(HEADER_SIZE as u64) / CHUNK_SIZE as u64;
         let chunks = stored.min(u64::from_le_bytes(reserved));
-        let may_be_new = chunks.saturating_sub(if is_ring { MAY_BE_NEW_IN_RING } else { MAY_BE_NEW });
+        let may_be_new =
+            chunks.saturating_sub(if header.kept_from_ns.is_some() { MAY_BE_NEW_IN_RING } else { MAY_BE_NEW });
         let mut fresh = Vec::new();
         let mut look = |index: u64| -> io::Result<bool> {
             let mut head = [0; CHUNK_HEADER_SIZE];
@@ -273,7 +275,12 @@ impl Followed {
                 }
             };
             self.threads.insert(chunk.tid, stream);
-            self.open.push(Chunk { index, tid: chunk.tid, stream, cursor: Cursor::new(chunk.base_ticks) });
+            self.open.push(Chunk {
+                index,
+                tid: chunk.tid,
+                stream,
+                cursor: Cursor::new(&header.format, chunk.base_ticks),
+            });
         }
         Ok(())
     }

@@ -4,8 +4,9 @@
 //! threads. If several are about the same thing, only the last counts. A repeated event changes nothing, for example
 //! those of rclpy's timers at each spin.
 
+use crate::format::Format;
 use crate::layout::{ChunkHeader, FileHeader};
-use crate::record::{Cursor, Step};
+use crate::record::{Cursor, Records, Step};
 use crate::text::Texts;
 use crate::writer::EventFile;
 use crate::Lasting;
@@ -39,23 +40,19 @@ struct Record {
 }
 
 impl Record {
-    /// From the bytes of its text records and its own, as they follow each other in a chunk.
-    fn read(tid: u32, ticks: u64, bytes: &[u8]) -> Record {
-        let word = |at: usize| bytes[at..].first_chunk::<8>().map_or(0, |word| u64::from_le_bytes(*word));
-        let (mut at, mut text) = (0, Vec::new());
+    /// Reads the next event with its text records; `None`: there is none.
+    fn read(tid: u32, ticks: u64, records: &mut Records, chunk: &[u8]) -> Option<Record> {
+        let mut text = Vec::new();
         loop {
-            let head = word(at);
-            let (kind, end) = ((head >> 6) as u16 & 0x3ff, at + 8 + 8 * (head & 0x3f) as usize);
-            if end < bytes.len() {
-                text.extend_from_slice(&bytes[at + 8..end]);
-                at = end;
+            let record = records.next(chunk)?;
+            if record.is_text() {
+                text.extend_from_slice(record.payload);
                 continue;
             }
-            let words = (at + 8..end).step_by(8).map(word).collect();
             let mut texts: Vec<String> =
                 text.split(|byte| *byte == 0).map(|text| String::from_utf8_lossy(text).into_owned()).collect();
-            texts.truncate(crate::Payload::texts(kind));
-            return Record { tid, ticks, kind, words, texts };
+            texts.truncate(crate::Payload::texts(record.kind));
+            return Some(Record { tid, ticks, kind: record.kind, words: record.words(), texts });
         }
     }
 
@@ -67,15 +64,15 @@ impl Record {
 impl Kept {
     /// Keeps the lasting events of a released chunk. Returns whether any was new. Chunks of one thread must come in
     /// order.
-    pub fn take(&mut self, chunk: &[u8]) -> bool {
+    pub fn take(&mut self, format: &Format, chunk: &[u8]) -> bool {
         let Ok(Some(head)) = ChunkHeader::read(chunk) else { return false };
-        let (mut cursor, mut news) = (Cursor::new(head.base_ticks), false);
+        let (mut cursor, mut news) = (Cursor::new(format, head.base_ticks), false);
         loop {
-            let start = cursor.offset();
+            let mut records = cursor.records().clone();
             match cursor.next(chunk, &mut self.texts) {
                 Step::Event(ticks, payload) => {
                     let Some(of) = payload.lasting() else { continue };
-                    let record = Record::read(head.tid, ticks, &chunk[start..cursor.offset()]);
+                    let Some(record) = Record::read(head.tid, ticks, &mut records, chunk) else { continue };
                     let newer =
                         self.events.get(&of).is_none_or(|known| known.ticks <= ticks && known.says() != record.says());
                     if newer {
@@ -158,9 +155,10 @@ mod tests {
         let renamed =
             chunks(|file| file.put(9, 50, 17, &[0x10, 0x11], &["listener", "/a"]).expect("another node there"));
         let mut kept = Kept::default();
-        assert!(made.iter().all(|chunk| kept.take(chunk)));
-        assert!(!kept.take(&again[0]));
-        assert!(kept.take(&renamed[0]));
+        let format = Format::default();
+        assert!(made.iter().all(|chunk| kept.take(&format, chunk)));
+        assert!(!kept.take(&format, &again[0]));
+        assert!(kept.take(&format, &renamed[0]));
 
         let folder = tempfile::tempdir().expect("folder");
         let run = RunDirectory::new(folder.path());

@@ -70,6 +70,7 @@ impl Payload {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::EIGHT;
     use crate::payload::Fields;
     use crate::{Action, Texts};
 
@@ -77,7 +78,7 @@ mod tests {
     fn all_that_is_made_lasts_and_of_what_is_linked_all_but_messages() {
         for (kind, name, words) in Payload::KINDS {
             let (words, mut texts) = (vec![1; 8 * words], Texts::default());
-            let payload = Payload::read(*kind, &mut Fields::new(&words, &[0; 8], &mut texts)).expect("a kind");
+            let payload = Payload::read(*kind, &mut Fields::new(&words, EIGHT, &[0; 8], &mut texts)).expect("a kind");
             let made = payload.action() == Action::Init;
             let linked = payload.action() == Action::Link && !["ros1_serialized", "message_construct"].contains(name);
             let ended = ["rcl_lifecycle_transition", "ros1_subscription_end"].contains(name);

@@ -1,9 +1,8 @@
 //! Decodes the fixed parts of the event file: its header page and the chunk headers. It does no I/O.
 
+use crate::format::Format;
 use std::ops::Range;
 
-/// First bytes of an event file.
-pub const MAGIC: [u8; 8] = *b"TACHOEV1";
 /// Bytes of the header page.
 pub const HEADER_SIZE: usize = 4096;
 /// Bytes of a chunk.
@@ -64,6 +63,8 @@ impl Sync {
 /// Page 0: the process that wrote the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileHeader {
+    /// Format of its records.
+    pub format: Format,
     /// What its ticks count.
     pub ticks: TickSource,
     /// Process id.
@@ -148,6 +149,7 @@ const ROS_DISTRO: Range<usize> = 240..272;
 const RMW: Range<usize> = 272..336;
 const EXECUTABLE: Range<usize> = 336..848;
 const COMMAND: Range<usize> = 848..2896;
+const SIZES: usize = 3920;
 
 impl FileHeader {
     /// Reads page 0.
@@ -156,7 +158,8 @@ impl FileHeader {
         let Some(page) = bytes.get(..HEADER_SIZE) else {
             return bad("no-header", 0, format!("{} bytes; a header page has {HEADER_SIZE}", bytes.len()));
         };
-        if page[..8] != MAGIC {
+        let format = page[SIZES..].first_chunk().and_then(|sizes| Format::read(&page[..8], sizes));
+        let Some(format) = format else {
             if page.iter().all(|b| *b == 0) {
                 return bad("no-header", 0, "an empty header page: its process ended before it could record".into());
             }
@@ -164,9 +167,11 @@ impl FileHeader {
             return bad(
                 "not-an-event-file",
                 0,
-                format!("begins with {found:?}; an event file begins with \"TACHOEV1\""),
+                format!(
+                    "begins with {found:?}; an event file begins with \"TACHOEV2\", or an older one with \"TACHOEV1\""
+                ),
             );
-        }
+        };
         let (header_size, chunk_size) = (u32_at(page, 8) as usize, u32_at(page, 12) as usize);
         if (header_size, chunk_size) != (HEADER_SIZE, CHUNK_SIZE) {
             return bad(
@@ -186,6 +191,7 @@ impl FileHeader {
         };
         let release = u32_at(page, 28);
         Ok(FileHeader {
+            format,
             ticks,
             pid: u32_at(page, 20),
             ppid: u32_at(page, 24),
@@ -218,7 +224,8 @@ impl FileHeader {
     pub fn write(&self, chunks: u64) -> Vec<u8> {
         let mut page = vec![0; HEADER_SIZE];
         let mut put = |at: usize, bytes: &[u8]| page[at..at + bytes.len()].copy_from_slice(bytes);
-        put(0, &MAGIC);
+        put(0, self.format.magic());
+        put(SIZES, &self.format.sizes());
         put(8, &(HEADER_SIZE as u32).to_le_bytes());
         put(12, &(CHUNK_SIZE as u32).to_le_bytes());
         let clock: u32 = match self.ticks {
@@ -312,7 +319,8 @@ pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     }
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
+#[inline(always)]
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     match bytes.get(at..).and_then(|b| b.first_chunk::<4>()) {
         Some(word) => u32::from_le_bytes(*word),
         None => 0,
@@ -340,6 +348,7 @@ mod tests {
             let Some((kind, name)) = declaration.split_once(' ') else { continue };
             let one = match kind {
                 "char" => 1,
+                "uint8_t" => 1,
                 "uint32_t" => 4,
                 "uint64_t" => 8,
                 _ => continue,
@@ -371,6 +380,7 @@ mod tests {
         assert_eq!(at("dropped_nested").start, DROPPED_NESTED);
         assert_eq!(at("remarks").start, REMARKS);
         assert_eq!(at("unmap"), UNMAP..UNMAP + 8 * UNMAP_SLOTS);
+        assert_eq!(at("sizes"), SIZES..SIZES + 128);
         assert_eq!(at("boot_id"), BOOT_ID);
         assert_eq!(at("host"), HOST);
         assert_eq!(at("ros_distro"), ROS_DISTRO);

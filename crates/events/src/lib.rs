@@ -12,6 +12,7 @@ pub mod clock;
 pub mod file_error;
 pub mod files;
 pub mod follow;
+pub mod format;
 pub mod free;
 pub mod holes;
 pub mod join;

@@ -105,26 +105,27 @@ pub trait Field: Sized {
 /// A cursor over the words and texts of one record. Its maker has checked that there are enough words.
 #[doc(hidden)]
 pub struct Fields<'a> {
-    words: &'a [u8],
+    /// From the next word on; more than the record may follow.
+    bytes: &'a [u8],
+    /// Widths of the words left, as in [`number::WIDTHS`].
+    widths: u64,
     texts: &'a [u8],
     table: &'a mut Texts,
     pub(crate) texts_missing: bool,
 }
 
 impl<'a> Fields<'a> {
-    pub(crate) fn new(words: &'a [u8], texts: &'a [u8], table: &'a mut Texts) -> Self {
-        Fields { words, texts, table, texts_missing: false }
+    pub(crate) fn new(bytes: &'a [u8], widths: u64, texts: &'a [u8], table: &'a mut Texts) -> Self {
+        Fields { bytes, widths, texts, table, texts_missing: false }
     }
 
     #[inline(always)]
     fn word(&mut self) -> u64 {
-        match self.words.split_first_chunk::<8>() {
-            Some((word, rest)) => {
-                self.words = rest;
-                u64::from_le_bytes(*word)
-            }
-            None => 0,
-        }
+        let width = (self.widths >> 60) as usize;
+        self.widths <<= 4;
+        let word = crate::format::word(self.bytes, width);
+        self.bytes = self.bytes.get(width..).unwrap_or_default();
+        word
     }
 
     fn text(&mut self) -> Text {
@@ -463,13 +464,20 @@ mod tests {
         let header = number::HEADER;
         assert!(header.len() > 40, "{header:?}");
         assert_eq!(header[0].1, "text");
-        assert_eq!(header.len() - 1, Payload::KINDS.len(), "text is no payload, all others are");
-        for ((number, name, comment), (our_number, our_name, our_words)) in header[1..].iter().zip(Payload::KINDS) {
+        let events: Vec<_> = header.iter().filter(|(.., comment)| !comment.starts_with("of the format")).collect();
+        assert_eq!((events.len(), events.len()), (header.len() - 3, Payload::KINDS.len()));
+        for ((number, name, comment), (our_number, our_name, our_words)) in events.into_iter().zip(Payload::KINDS) {
             assert_eq!((number, name), (our_number, our_name));
             let (words, texts) = comment.split_once("; text:").unwrap_or((comment, ""));
             let words = words.split([':', ';']).next().unwrap_or("");
             let words = if words == "nothing" || words.is_empty() { 0 } else { words.split(',').count() };
             assert_eq!(words, *our_words, "{name}: {comment}");
+            let widths = number::WIDTHS[usize::from(*number)];
+            assert_eq!(
+                widths.trailing_zeros() as usize,
+                if words == 0 { 64 } else { 64 - 4 * words + (widths >> (64 - 4 * words)).trailing_zeros() as usize },
+                "{name}: {widths:#x}"
+            );
             let texts = if texts.is_empty() { 0 } else { texts.split(',').count() };
             assert_eq!(texts, Payload::texts(*number), "{name}: {comment}");
         }

@@ -9,6 +9,7 @@ mod files;
 mod streams;
 
 use crate::clock::Clock;
+use crate::format::Format;
 use crate::layout::{FileHeader, CHUNK_SIZE, HEADER_SIZE};
 use crate::payload::Payload;
 use crate::problem::Problems;
@@ -24,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 /// The bytes of the windows of all streams together, unless their minimum sizes need more.
 const WINDOWS_BYTES: usize = 64 << 20;
-/// Least window of a stream; the longest record has 512 bytes.
+/// Least window of a stream. If a record is longer, the rest of its chunk is read.
 const LEAST_WINDOW: usize = 4096;
 
 /// Index into [`Reader::processes`].
@@ -101,8 +102,8 @@ pub enum Error {
 pub struct Reader {
     /// One file for each process in their order, then those with what rings kept.
     files: Files,
-    /// Process of each file.
-    process_of: Vec<u32>,
+    /// Process of each file, and the format of its records.
+    process_of: Vec<(u32, Format)>,
     processes: Vec<ProcessFacts>,
     clocks: Vec<Clock>,
     streams: Vec<Stream>,
@@ -203,14 +204,22 @@ impl Reader {
                 }
             }
         }
-        let mut process_of: Vec<u32> = (0..processes.len() as u32).collect();
+        let formats = processes.iter().map(|facts: &ProcessFacts| facts.header.format.clone());
+        let mut process_of: Vec<(u32, Format)> = (0..).zip(formats).collect();
         for (process, facts) in processes.iter().enumerate().filter(|(_, facts)| facts.header.kept_from_ns.is_some()) {
             let Some(path) = crate::kept::path_of(&facts.file).filter(|path| path.symlink_metadata().is_ok()) else {
                 continue;
             };
             let io = |source| Error::Io { path: path.clone(), source };
-            files.add(&path).map_err(io)?;
-            process_of.push(process as u32);
+            let number = files.add(&path).map_err(io)?;
+            files.read(number, 0, HEADER_SIZE, &mut page, &mut problems);
+            match FileHeader::read(&page) {
+                Ok(header) => process_of.push((process as u32, header.format)),
+                Err(bad) => {
+                    files.remove_last();
+                    problems.add(bad.name, &path, bad.offset, || bad.text.clone());
+                }
+            }
         }
         let mut reader = Reader {
             files,
@@ -347,8 +356,9 @@ impl Reader {
             let window = &mut stream.window;
             let Some(step) = stream.cursor.next_within(&window.bytes, window.from, window.goes_on, &mut self.texts)
             else {
+                let is_longer = window.from == stream.cursor.offset() && !window.bytes.is_empty();
                 window.from = stream.cursor.offset();
-                let count = self.window.min(CHUNK_SIZE - window.from);
+                let count = if is_longer { CHUNK_SIZE } else { self.window }.min(CHUNK_SIZE - window.from);
                 self.files.read(
                     stream.file as usize,
                     (start + window.from) as u64,
@@ -381,7 +391,7 @@ impl Reader {
                 Step::Skipped(damage) => {
                     let path = &self.processes[stream.process as usize].file;
                     self.problems.add(damage.name, path, (start + damage.offset) as u64, || {
-                        format!("a record of kind {} with {} words", damage.kind, damage.words)
+                        format!("a record of kind {} with {} bytes", damage.kind, damage.bytes)
                     });
                 }
                 Step::End(damage) => {
@@ -390,8 +400,8 @@ impl Reader {
                         let path = &self.processes[stream.process as usize].file;
                         self.problems.add(damage.name, path, (start + damage.offset) as u64, || {
                             format!(
-                                "a record of kind {} with {} words; the rest of its chunk is not read",
-                                damage.kind, damage.words
+                                "a record of kind {} with {} bytes; the rest of its chunk is not read",
+                                damage.kind, damage.bytes
                             )
                         });
                     }

@@ -1,15 +1,69 @@
 //! Decodes the records of one chunk into events. It never panics, whatever the bytes.
 
-use crate::layout::{u64_at, Sync, CHUNK_HEADER_SIZE, CHUNK_SIZE};
+use crate::format::{bytes_of, word, Format, Head, NoHead, EIGHT, TICKS_BITS};
+use crate::layout::{u32_at, ChunkHeader, Sync, CHUNK_HEADER_SIZE, CHUNK_SIZE};
 use crate::number;
 use crate::payload::{Fields, Payload};
 use crate::text::Texts;
 
-/// The state of decoding a chunk. It holds no bytes: the caller passes them each time.
+/// A position among the records of a chunk. It holds no bytes: the caller passes them each time.
+#[derive(Debug, Clone)]
+pub struct Records {
+    format: Format,
+    at: usize,
+    chunk_ticks: u64,
+    /// From which heads count.
+    base_ticks: u64,
+}
+
+/// A record of a chunk.
+#[derive(Debug, Clone, Copy)]
+pub struct Record<'a> {
+    /// Kind.
+    pub kind: u16,
+    /// When, in ticks.
+    pub ticks: u64,
+    /// Bytes of its payload.
+    pub payload: &'a [u8],
+    /// The same, and what follows it in memory.
+    rest: &'a [u8],
+    widths: u64,
+    is_event: bool,
+}
+
+impl Record<'_> {
+    /// Returns whether it is the text of the next event.
+    pub fn is_text(&self) -> bool {
+        !self.is_event && self.kind == number::text
+    }
+
+    /// Returns its words, if it is an event: all that are there, or as many as its kind has.
+    pub fn words(&self) -> Vec<u64> {
+        if self.widths == EIGHT {
+            return self.payload.chunks_exact(8).map(|bytes| word(bytes, 8)).collect();
+        }
+        let widths = (0..16).map(|i| (self.widths << (4 * i) >> 60) as usize).take_while(|width| *width > 0);
+        let mut at = 0;
+        let words = widths.map(|width| {
+            at += width;
+            word(self.payload.get(at - width..).unwrap_or_default(), width)
+        });
+        words.collect()
+    }
+}
+
+/// The next thing among the records of a chunk.
+enum Next<'a> {
+    Record(Record<'a>, usize),
+    End(Option<Damage>),
+    /// It reaches beyond the bytes in memory, while the chunk continues.
+    More,
+}
+
+/// The state of decoding a chunk into events.
 #[derive(Debug, Clone)]
 pub struct Cursor {
-    at: usize,
-    base_ticks: u64,
+    records: Records,
     text: Vec<u8>,
 }
 
@@ -33,26 +87,104 @@ pub struct Damage {
     pub offset: usize,
     /// Kind that it claims.
     pub kind: u16,
-    /// Payload words that it claims.
-    pub words: usize,
+    /// Bytes of payload that it claims.
+    pub bytes: usize,
 }
 
-impl Cursor {
+impl Records {
     /// Before the first record of a chunk.
-    pub fn new(base_ticks: u64) -> Self {
-        Cursor { at: CHUNK_HEADER_SIZE, base_ticks, text: Vec::new() }
+    pub fn new(format: &Format, base_ticks: u64) -> Self {
+        Records { format: format.clone(), at: CHUNK_HEADER_SIZE, chunk_ticks: base_ticks, base_ticks }
     }
 
-    /// Begins another chunk. Text does not span chunks: it lies in the chunk of its event.
-    pub fn restart(&mut self, base_ticks: u64) {
-        self.at = CHUNK_HEADER_SIZE;
-        self.base_ticks = base_ticks;
-        self.text.clear();
+    /// Begins another chunk.
+    fn restart(&mut self, base_ticks: u64) {
+        (self.at, self.chunk_ticks, self.base_ticks) = (CHUNK_HEADER_SIZE, base_ticks, base_ticks);
     }
 
     /// Offset of the next record in its chunk.
     pub fn offset(&self) -> usize {
         self.at
+    }
+
+    /// Returns the next record of `chunk` that is an event or a text; `None`: there is no other that makes sense.
+    pub fn next<'a>(&mut self, chunk: &'a [u8]) -> Option<Record<'a>> {
+        match self.next_within(chunk, 0, false) {
+            Next::Record(record, _) => Some(record),
+            Next::End(_) | Next::More => None,
+        }
+    }
+
+    /// Returns the next record with its offset; see [`Cursor::next_within`].
+    #[inline(always)]
+    fn next_within<'a>(&mut self, bytes: &'a [u8], from: usize, goes_on: bool) -> Next<'a> {
+        loop {
+            let offset = self.at;
+            let rest = bytes.get(offset - from..).unwrap_or_default();
+            let damage = |name, head: Head| Damage { name, offset, kind: head.kind, bytes: head.end - head.payload };
+            let head = match self.format.head(rest) {
+                Ok(head) => head,
+                Err(NoHead::End) if goes_on && rest.len() < self.format.head_bytes() => return Next::More,
+                Err(NoHead::End) => return Next::End(None),
+                Err(NoHead::Cut) if goes_on => return Next::More,
+                Err(NoHead::Cut) => {
+                    return Next::End(Some(Damage {
+                        name: "file-truncated",
+                        offset,
+                        kind: u16::from(rest[0]),
+                        bytes: 0,
+                    }))
+                }
+            };
+            let Some(payload) = rest.get(head.payload..head.end) else {
+                return match offset + head.end {
+                    end if end > CHUNK_SIZE => Next::End(Some(damage("record-beyond-chunk", head))),
+                    _ if goes_on => Next::More,
+                    _ => Next::End(Some(damage("file-truncated", head))),
+                };
+            };
+            if head.kind == 0 {
+                return Next::End(Some(damage("record-of-no-kind", head)));
+            }
+            self.at = offset + head.end;
+            if !head.is_event && head.kind == number::time {
+                let since = u64::from(u32_at(payload, 0)) << TICKS_BITS | head.delta;
+                self.base_ticks = self.chunk_ticks.wrapping_add(since);
+                continue;
+            }
+            let record = Record {
+                kind: head.kind,
+                ticks: self.base_ticks.wrapping_add(head.delta),
+                payload,
+                rest: &rest[head.payload..],
+                widths: head.widths,
+                is_event: head.is_event,
+            };
+            return Next::Record(record, offset);
+        }
+    }
+}
+
+impl Cursor {
+    /// Before the first record of a chunk.
+    pub fn new(format: &Format, base_ticks: u64) -> Self {
+        Cursor { records: Records::new(format, base_ticks), text: Vec::new() }
+    }
+
+    /// Its position.
+    pub(crate) fn records(&self) -> &Records {
+        &self.records
+    }
+
+    /// Begins another chunk. Text does not span chunks: it lies in the chunk of its event.
+    pub fn restart(&mut self, base_ticks: u64) {
+        self.records.restart(base_ticks);
+        self.text.clear();
+    }
+
+    /// Offset of the next record in its chunk.
+    pub fn offset(&self) -> usize {
+        self.records.at
     }
 
     /// Returns the next event of `chunk`, which may be cut short.
@@ -66,43 +198,31 @@ impl Cursor {
     #[inline(always)]
     pub(crate) fn next_within(&mut self, bytes: &[u8], from: usize, goes_on: bool, texts: &mut Texts) -> Option<Step> {
         loop {
-            let offset = self.at;
-            let here = offset - from;
-            let head = u64_at(bytes, here);
-            if head == 0 {
-                return if goes_on && here + 8 > bytes.len() { None } else { Some(Step::End(None)) };
-            }
-            let (delta, kind, words) = (head >> 16, (head >> 6) as u16 & 0x3ff, (head & 0x3f) as usize);
-            let damage = |name| Damage { name, offset, kind, words };
-            let end = offset + 8 + 8 * words;
-            let Some(payload) = bytes.get(here + 8..end - from) else {
-                return match end {
-                    _ if end > CHUNK_SIZE => Some(Step::End(Some(damage("record-beyond-chunk")))),
-                    _ if goes_on => None,
-                    _ => Some(Step::End(Some(damage("file-truncated")))),
-                };
+            let (record, offset) = match self.records.next_within(bytes, from, goes_on) {
+                Next::Record(record, offset) => (record, offset),
+                Next::End(damage) => return Some(Step::End(damage)),
+                Next::More => return None,
             };
-            if kind == 0 {
-                return Some(Step::End(Some(damage("record-of-no-kind"))));
-            }
-            self.at = end;
-            if kind == number::text {
-                self.text.extend_from_slice(payload);
+            let kind = record.kind;
+            if record.is_text() {
+                // One record has all texts of an event; in the older format they may be more.
+                if self.records.format != Format::Words {
+                    self.text.clear();
+                }
+                self.text.extend_from_slice(record.payload);
                 continue;
             }
-            let needed = match Payload::words(kind) {
-                Some(needed) => needed,
-                None => {
-                    self.text.clear();
-                    return Some(Step::Skipped(damage("unknown-kind")));
-                }
+            let damage = |name| Damage { name, offset, kind, bytes: record.payload.len() };
+            let Some(needed) = Payload::words(kind) else {
+                self.text.clear();
+                return Some(Step::Skipped(damage("unknown-kind")));
             };
-            if needed > words {
+            let needed = if record.widths == EIGHT { 8 * needed } else { bytes_of(record.widths) };
+            if needed > record.payload.len() {
                 self.text.clear();
                 return Some(Step::Skipped(damage("short-record")));
             }
-            let ticks = self.base_ticks.wrapping_add(delta);
-            let mut fields = Fields::new(payload, &self.text, texts);
+            let mut fields = Fields::new(record.rest, record.widths, &self.text, texts);
             let event = Payload::read(kind, &mut fields);
             let missing = fields.texts_missing;
             if !self.text.is_empty() {
@@ -110,31 +230,33 @@ impl Cursor {
             }
             return Some(match event {
                 Some(_) if missing => Step::Skipped(damage("text-missing")),
-                Some(payload) => Step::Event(ticks, payload),
+                Some(payload) => Step::Event(record.ticks, payload),
                 None => Step::Skipped(damage("unknown-kind")),
             });
         }
     }
 }
 
+/// Returns where the records of a chunk end, and the ticks of the last one: those of the chunk if there is none.
+pub fn end_of_records(format: &Format, chunk: &[u8]) -> (usize, u64) {
+    let base = ChunkHeader::read(chunk).ok().flatten().map_or(0, |header| header.base_ticks);
+    let (mut records, mut last) = (Records::new(format, base), base);
+    while let Some(record) = records.next(chunk) {
+        last = record.ticks;
+    }
+    (records.at, last)
+}
+
 /// Finds the clock readings among the records of a chunk, which are needed before any event can get its time.
-pub(crate) fn scan_clock_syncs(chunk: &[u8], base_ticks: u64, found: &mut Vec<Sync>) {
-    let mut at = CHUNK_HEADER_SIZE;
-    loop {
-        let head = u64_at(chunk, at);
-        let (delta, kind, words) = (head >> 16, (head >> 6) as u16 & 0x3ff, (head & 0x3f) as usize);
-        let end = at + 8 + 8 * words;
-        if kind == 0 || end > chunk.len() {
-            return;
+pub(crate) fn scan_clock_syncs(format: &Format, chunk: &[u8], base_ticks: u64, found: &mut Vec<Sync>) {
+    let mut records = Records::new(format, base_ticks);
+    while let Some(record) = records.next(chunk) {
+        if record.kind != number::clock_sync {
+            continue;
         }
-        if kind == number::clock_sync && words >= 3 {
-            found.push(Sync {
-                ticks: base_ticks.wrapping_add(delta),
-                monotonic_ns: u64_at(chunk, at + 8) as i64,
-                realtime_ns: u64_at(chunk, at + 16) as i64,
-                bound_ns: u64_at(chunk, at + 24),
-            });
+        if let [monotonic_ns, realtime_ns, bound_ns, ..] = record.words()[..] {
+            let (monotonic_ns, realtime_ns) = (monotonic_ns as i64, realtime_ns as i64);
+            found.push(Sync { ticks: record.ticks, monotonic_ns, realtime_ns, bound_ns });
         }
-        at = end;
     }
 }

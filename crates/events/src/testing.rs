@@ -15,6 +15,7 @@
 //! ```
 
 use crate::chunk::Chunk;
+use crate::format::Format;
 use crate::layout::{FileHeader, Sync, TickSource, CHUNK_SIZE};
 use crate::number;
 use crate::payload::{Field, Gid, Handle};
@@ -87,6 +88,7 @@ impl FileBuilder {
             None => {
                 self.processes.push(ProcessFile {
                     header: FileHeader {
+                        format: Format::default(),
                         ticks: self.ticks,
                         pid,
                         ppid: 1,

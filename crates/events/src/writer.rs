@@ -14,6 +14,7 @@
 //! ```
 
 use crate::chunk::{joined, Chunk};
+use crate::format::Format;
 use crate::layout::{ChunkHeader, FileHeader, CHUNK_HEADER_SIZE, CHUNK_SIZE, HEADER_SIZE, KEPT_FROM, UNMAP};
 use std::collections::HashMap;
 use std::fs::File;
@@ -41,8 +42,9 @@ struct Thread {
 }
 
 impl EventFile {
-    /// Creates the file, which must not exist yet.
+    /// Creates the file, which must not exist yet. It has the format of this release, whatever `header` says.
     pub fn create(path: &Path, header: FileHeader) -> io::Result<EventFile> {
+        let header = FileHeader { format: Format::default(), ..header };
         let file = File::options().write(true).create_new(true).open(path)?;
         file.write_all_at(&header.write(0), 0)?;
         Ok(EventFile { file, header, chunks: 0, threads: HashMap::new() })
@@ -81,8 +83,13 @@ impl EventFile {
         Err(io::Error::new(io::ErrorKind::InvalidInput, text))
     }
 
-    /// Appends a whole chunk of another file as the next one of its thread; `bytes` end with the chunk's last record.
-    pub fn put_chunk(&mut self, bytes: &[u8]) -> io::Result<()> {
+    /// Appends a whole chunk of another file of this format as the next one of its thread; `bytes` end with the chunk's
+    /// last record.
+    pub fn put_chunk(&mut self, format: &Format, bytes: &[u8]) -> io::Result<()> {
+        if *format != Format::default() {
+            let text = "its records are of another release's format, and this one does not write it";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        }
         let Ok(Some(head)) = ChunkHeader::read(bytes) else {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "not a chunk in use"));
         };
@@ -136,14 +143,14 @@ impl Thread {
             return Ok(());
         }
         let at = HEADER_SIZE as u64 + self.index * CHUNK_SIZE as u64 + self.flushed as u64;
-        file.write_all_at(&fresh[8..], at + 8)?;
-        file.write_all_at(&fresh[..8], at)?;
+        file.write_all_at(&fresh[4..], at + 4)?;
+        file.write_all_at(&fresh[..4], at)?;
         self.flushed = self.chunk.bytes().len();
         Ok(())
     }
 }
 
-const _: () = assert!(CHUNK_HEADER_SIZE.is_multiple_of(8));
+const _: () = assert!(CHUNK_HEADER_SIZE.is_multiple_of(4));
 
 #[cfg(test)]
 mod tests {

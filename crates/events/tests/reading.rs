@@ -147,13 +147,19 @@ fn a_clock_sync_event_is_a_reading_too() {
 fn damage_is_named_with_its_place_and_the_rest_is_read() {
     let mut bytes =
         FileBuilder::new().process(1).thread(1).at(1).rcl_init(1).at(2).rcl_init(2).at(3).rcl_init(3).bytes(1);
-    let second = 4096 + 64 + 16;
-    bytes[second] = 0xff; // claims 63 words and another kind
-    bytes[second + 1] = 0xff;
+    let second = 4096 + 64 + 12;
+    bytes[second] = 251; // a kind of a later release, whose size the file states
+    bytes[3920 + 251 / 2] = 2 << 4;
+    let (_folder, mut reader) = file_of(&bytes);
+    assert_eq!(all(&mut reader).len(), 2);
+    let problem = reader.problems().iter().next().expect("problem").clone();
+    assert_eq!((problem.name, problem.offset), ("unknown-kind", second as u64), "{problem}");
+    bytes[3920 + 251 / 2] = 15 << 4; // the size is that of a text, and reaches beyond the chunk
+    bytes[second + 4..second + 8].fill(0xff);
     let (_folder, mut reader) = file_of(&bytes);
     assert_eq!(all(&mut reader).len(), 1);
     let problem = reader.problems().iter().next().expect("problem").clone();
-    assert_eq!((problem.name, problem.offset), ("unknown-kind", second as u64), "{problem}");
+    assert_eq!((problem.name, problem.offset), ("record-beyond-chunk", second as u64), "{problem}");
 
     let unknown =
         FileBuilder::new().process(1).raw(1000, &[1, 2]).raw(22, &[1]).rcl_init(1).raw(19, &[1, 2, 3, 4]).bytes(1);
@@ -170,7 +176,7 @@ fn truncated_and_foreign_files_are_read_as_far_as_they_go() {
         builder = builder.at(i).rcl_publish(1, 2);
     }
     let bytes = builder.bytes(1);
-    let (_folder, mut reader) = file_of(&bytes[..4096 + 64 + 24 * 500 + 12]);
+    let (_folder, mut reader) = file_of(&bytes[..4096 + 64 + 16 * 500 + 10]);
     assert_eq!(all(&mut reader).len(), 500);
     assert_eq!(reader.problems().count("file-truncated"), 1);
     for (bytes, name) in [(&b"short"[..], "no-header"), (&[0; 8192], "no-header"), (&[b'x'; 8192], "not-an-event-file")]

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use tacho_events::follow::Follower;
+use tacho_events::format::Format;
 use tacho_events::kept::Kept;
 use tacho_events::layout::{FileHeader, CHUNK_SIZE, HEADER_SIZE, KEPT_FROM};
 use tacho_events::writer::EventFile;
@@ -27,7 +28,7 @@ fn let_go(path: &Path, count: usize, punched: bool) -> u64 {
     for index in 0..count {
         let mut chunk = vec![0; CHUNK_SIZE];
         file.read_exact_at(&mut chunk, (HEADER_SIZE + index * CHUNK_SIZE) as u64).expect("chunk");
-        kept.take(&chunk);
+        kept.take(&Format::default(), &chunk);
     }
     let mut next = [0; 8];
     file.read_exact_at(&mut next, (HEADER_SIZE + count * CHUNK_SIZE + 16) as u64).expect("base");

@@ -106,7 +106,8 @@ impl LiveWindow {
     /// The same in one reading, for those who know the time before it.
     fn read_once(&mut self) -> Result<(), tacho_events::reader::Error> {
         let LiveWindow { follower, lasting, lasting_of, recent, events, only, .. } = self;
-        follower.read(|event, texts| {
+        let known = recent.len();
+        let read = follower.read(|event, texts| {
             *events += 1;
             if !only.as_mut().is_none_or(|only| only.wants(&event, texts)) {
                 return;
@@ -121,8 +122,9 @@ impl LiveWindow {
                 },
                 None => recent.push_back(event),
             }
-        })?;
-        self.recent.make_contiguous().sort_by_key(|event| event.time); // stable: each stream stays in its order
+        });
+        put_in_order(self.recent.make_contiguous(), known);
+        read?;
         if let Some(up_to) = self.read_up_to_ns.or(self.newest_ns()) {
             self.forget_before(up_to.saturating_sub(self.span_ns).saturating_sub(LINKED_BEFORE_NS));
         }
@@ -200,11 +202,20 @@ impl LiveWindow {
     }
 }
 
+/// Sorts by time events of which the first `known` are in order. It is stable: each stream stays in its order. It looks
+/// only at those from the earliest new one on, because a window has far more events than a reading brings.
+fn put_in_order(events: &mut [Event], known: usize) {
+    let Some(earliest) = events[known..].iter().map(|event| event.time).min() else { return };
+    let settled = events[..known].partition_point(|event| event.time <= earliest);
+    events[settled..].sort_by_key(|event| event.time);
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use tacho_events::layout::FileHeader;
     use tacho_events::writer::EventFile;
+    use tacho_events::{StreamIndex, ThreadId, Time};
 
     const MS: u64 = 1_000_000;
 
@@ -240,6 +251,25 @@ pub(crate) mod tests {
             file.put(2, time + latency + 4 + MS / 2, 44, &[33], &[]).expect("callback_end");
         }
         file.flush().expect("flush");
+    }
+
+    #[test]
+    fn new_events_come_to_their_places_among_those_that_are_in_order() {
+        let event = |(number, time): (usize, i64)| Event {
+            time: Time::from_monotonic_ns(time),
+            process: ProcessIndex(0),
+            thread: ThreadId(number as u32),
+            stream: StreamIndex(number as u32),
+            payload: Payload::RclcppExecutorGetNextReady {},
+        };
+        for new in [&[9, 12, 7, 9, 7, 30][..], &[30, 40], &[0, 9, 1], &[]] {
+            let known = [1, 3, 7, 7, 9, 9, 20];
+            let mut events: Vec<Event> = known.iter().chain(new).copied().enumerate().map(event).collect();
+            let mut sorted = events.clone();
+            sorted.sort_by_key(|event| event.time);
+            put_in_order(&mut events, known.len());
+            assert_eq!(events, sorted);
+        }
     }
 
     #[test]

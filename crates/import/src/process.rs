@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use tacho_events::format::Format;
 use tacho_events::layout::{FileHeader, Sync, TickSource};
 use tacho_events::{ProcessFacts, ProcessIndex, StreamIndex};
 
@@ -71,6 +72,7 @@ impl Registry {
 fn facts(origin: Origin, host: &Host, trace: &Path, ns: i64, name: String) -> ProcessFacts {
     let start = Sync { ticks: ns as u64, monotonic_ns: ns, realtime_ns: ns.wrapping_add(host.offset_ns), bound_ns: 0 };
     let header = FileHeader {
+        format: Format::default(),
         ticks: TickSource::Monotonic,
         pid: origin.pid,
         ppid: 0,

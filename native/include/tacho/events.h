@@ -8,9 +8,12 @@
  *   chunk 0..  at TACHO_HEADER_SIZE + i * TACHO_CHUNK_SIZE, each owned by one thread:
  *              struct tacho_chunk_header, then records, then zeros
  *
- * A record is one 8-byte head and up to 63 payload words of 8 bytes:
+ * A record is a head of 4 bytes and its payload, filled up with zeros to a multiple of 4 bytes:
  *
- *   head = (ticks - chunk.base_ticks) << 16 | kind << 6 | payload words
+ *   head = (ticks - base) << 8 | kind
+ *
+ * base is chunk.base_ticks, or what the last TACHO_TIME record of the chunk says. The words of a kind take the bytes
+ * that tacho/widths.h lists; an event whose words do not fit them is a TACHO_WIDE record.
  *
  * The payload is written first and the head last, with release order. Storage starts as zeros and no kind is 0. So a
  * head of 0 ends a chunk, and a record that a killed process had not finished is not there at all. An event and its
@@ -24,13 +27,16 @@
 
 #include <stdint.h>
 
-#define TACHO_MAGIC "TACHOEV1"
+#define TACHO_MAGIC "TACHOEV2"
 #define TACHO_HEADER_SIZE 4096u
 #define TACHO_CHUNK_SIZE 32768u
 #define TACHO_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
 #define TACHO_MAX_WORDS 63u
 #define TACHO_SEGMENT_CHUNKS 512u /* chunks that the writer maps at once: 16 MiB */
 #define TACHO_CHUNKS_LIMIT (UINT64_C(1) << 29) /* 16 TiB, the largest file on ext4: no file grows beyond it */
+#define TACHO_TICKS_BITS 24u /* of a head: a later event needs a TACHO_TIME record before it */
+#define TACHO_TIME_BITS 56u  /* of a TACHO_TIME record: a later event starts a chunk */
+#define TACHO_ANY_SIZE 15u   /* in `sizes`: the payload's first 4 bytes state its size */
 #define TACHO_TEXT_MAX 4095u /* bytes of one text argument, without its NUL */
 
 /* What ticks count. A clock other than CLOCK_MONOTONIC is used only if it is invariant across cores and sleep states. */
@@ -101,27 +107,32 @@ struct tacho_file_header {
   char executable[512];
   char command[2048]; /* arguments joined by spaces */
   uint64_t unmap[128]; /* live: 1 + number of a segment whose chunks were all released: the writer unmaps it and writes 0 */
+  /* Of each kind from 0 to 255, 4 bits: how many times 4 bytes its payload has. The lower 4 bits of a byte are those of
+   * the even kind. So a reader skips kinds that it does not know. */
+  uint8_t sizes[128];
 };
 
 struct tacho_chunk_header {
   uint32_t magic; /* TACHO_CHUNK_MAGIC, written last, with release order */
   uint32_t tid;
   uint64_t sequence;       /* 0, 1, 2 ... among this thread's chunks in this file */
-  uint64_t base_ticks;     /* heads count from here */
+  uint64_t base_ticks;     /* heads and TACHO_TIME records count from here */
   uint64_t dropped_before; /* events that this thread dropped since its previous chunk */
   char thread_name[16];
   uint64_t reserved[2];
 };
 
 /* The kinds. Kinds of ros2_tracing keep its names, its fields and their order (tracetools 4.1 Humble to 8.6 Kilted and
- * Rolling). A pointer, an integer or a bool takes one word; a gid takes two (16 bytes). Text arguments are not in the
- * payload. They are written just before it as TACHO_TEXT records: their bytes, NUL-terminated one after the other,
- * padded with NUL to whole words only at the end of the last record. They belong, in order, to the thread's next record
- * that is not TACHO_TEXT. A text of more than TACHO_TEXT_MAX bytes is cut there and then ends in "...". */
+ * Rolling). A pointer, an integer or a bool is one word; a gid is two (16 bytes). Text arguments are not in the payload.
+ * They are written just before it as one TACHO_TEXT record: its bytes are the texts, one after the other, each ended by
+ * NUL. They belong, in order, to the thread's next event. A text of more than TACHO_TEXT_MAX bytes is cut there and then
+ * ends in "...". */
 enum tacho_kind {
   /* of the recorder itself */
-  TACHO_TEXT = 1,
+  TACHO_TEXT = 1, /* of the format: size, texts; size: of what follows it, as a multiple of 4 bytes */
   TACHO_CLOCK_SYNC = 2, /* monotonic_ns, realtime_ns, bound_ns; ticks are the record's own */
+  TACHO_TIME = 3, /* of the format: later heads count from base_ticks + (ticks of this head | payload << 24) */
+  TACHO_WIDE = 4, /* of the format: an event with words of 8 bytes: kind << 16 | size, words */
 
   /* ros2_tracing */
   TACHO_RCL_INIT = 16,              /* context_handle */

@@ -5,15 +5,16 @@ import re
 import struct
 from dataclasses import dataclass, field
 
-HEADER = struct.Struct("<8s6I10Q3Q40s64s32s64s512s2048s")
+HEADER = struct.Struct("<8s6I10Q3Q40s64s32s64s512s2048s1024x128s")
 CHUNK = struct.Struct("<IIQQQ16s16x")
-TEXT, CLOCK_SYNC = 1, 2
+TEXT, TIME, WIDE = 1, 3, 4
+ANY_SIZE = 15
+INCLUDE = pathlib.Path(__file__).parents[2] / "include/tacho"
 
 
 def kinds() -> dict[int, str]:
     """Returns the kinds and their names from the C header: `TACHO_RCL_INIT = 16,` and those that count on from it."""
-    header = pathlib.Path(__file__).parents[2] / "include/tacho/events.h"
-    body = header.read_text().split("enum tacho_kind {")[1].split("};")[0]
+    body = (INCLUDE / "events.h").read_text().split("enum tacho_kind {")[1].split("};")[0]
     body = re.sub(r"/\*.*?\*/", "", body, flags=re.DOTALL)
     found, number = {}, 0
     for name, value in re.findall(r"TACHO_(\w+)(?:\s*=\s*(\d+))?\s*,", body):
@@ -22,9 +23,15 @@ def kinds() -> dict[int, str]:
     return found
 
 
+def widths() -> dict[str, list[int]]:
+    """Returns the bytes of each word of each kind that has words, from the C header: `[TACHO_RCL_INIT] = 0x6,`."""
+    found = re.findall(r"\[TACHO_(\w+)\] = 0x(\w+),", (INCLUDE / "widths.h").read_text())
+    return {name.lower(): [int(digit) for digit in digits] for name, digits in found}
+
+
 @dataclass
 class Event:
-    """One event. `ticks` count as the header's clock does; `texts` are those of the TEXT records before it."""
+    """One event. `ticks` count as the header's clock does; `texts` are those of the TEXT record before it."""
 
     tid: int
     thread: str
@@ -71,31 +78,49 @@ class EventFile:
             rmw,
             executable,
             command,
+            sizes,
         ) = HEADER.unpack_from(raw)
-        assert magic == b"TACHOEV1", f"{path}: magic is {magic!r}"
+        assert magic == b"TACHOEV2", f"{path}: magic is {magic!r}"
         self.tracetools = f"{tracetools >> 16}.{tracetools >> 8 & 255}.{tracetools & 255}"
         self.boot_id, self.host, self.ros_distro = _text(boot_id), _text(host), _text(distro)
         self.rmw_implementation, self.executable, self.command = _text(rmw), _text(executable), _text(command)
-        names = kinds()
+        names, words_of = kinds(), widths()
         self.events = []
+        self.record_bytes = 0  # of all records, with texts, times and what fills up
         for start in range(header_size, len(raw) - chunk_size + 1, chunk_size):
             magic, tid, _, base, _, thread = CHUNK.unpack_from(raw, start)
             if magic != 0x4B4E4843:
                 continue
-            at, end, text = start + CHUNK.size, start + chunk_size, b""
-            while at < end:
-                (head,) = struct.unpack_from("<Q", raw, at)
+            at, end, texts, passed = start + CHUNK.size, start + chunk_size, [], 0
+            while at + 4 <= end:
+                (head,) = struct.unpack_from("<I", raw, at)
                 if head == 0:
                     break
-                count, kind = head & 63, head >> 6 & 1023
+                kind, ticks = head & 255, head >> 8
+                size = 4 * (sizes[kind // 2] >> (kind % 2 * 4) & 15)
+                at += 4
+                if size == 4 * ANY_SIZE:
+                    units, wide_kind = struct.unpack_from("<HH", raw, at)
+                    size = 4 * units
+                    at += 4
+                payload = raw[at : at + size]
+                at += size
                 if kind == TEXT:
-                    text += raw[at + 8 : at + 8 + 8 * count]
+                    texts = [part.decode() for part in payload.rstrip(b"\0").split(b"\0")]
+                    continue
+                if kind == TIME:
+                    passed = int.from_bytes(payload, "little") << 24 | ticks
+                    continue
+                if kind == WIDE:
+                    name, words = names[wide_kind], list(struct.unpack(f"<{size // 8}Q", payload))
                 else:
-                    words = list(struct.unpack_from(f"<{count}Q", raw, at + 8))
-                    texts = [part.decode() for part in text.rstrip(b"\0").split(b"\0")] if text else []
-                    self.events.append(Event(tid, _text(thread), base + (head >> 16), names[kind], words, texts))
-                    text = b""
-                at += 8 + 8 * count
+                    name, words, place = names[kind], [], 0
+                    for width in words_of.get(name, []):
+                        words.append(int.from_bytes(payload[place : place + width], "little"))
+                        place += width
+                self.events.append(Event(tid, _text(thread), base + passed + ticks, name, words, texts))
+                texts = []
+            self.record_bytes += at - start - CHUNK.size
         self.events.sort(key=lambda event: event.ticks)
 
     def named(self, kind: str) -> list[Event]:

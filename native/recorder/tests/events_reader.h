@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "tacho/events.h"
+#include "tacho/widths.h"
 
 struct event_file {
   struct tacho_file_header header;
@@ -60,29 +61,68 @@ struct event {
   uint64_t ticks;
   uint32_t kind;
   uint32_t count;
-  const uint64_t *words;
+  uint64_t words[TACHO_MAX_WORDS];
 };
 
-/* Returns the next event of a chunk, or 0 if there is none. Start with *at = 0. */
-static inline int event_next(const struct tacho_chunk_header *chunk, uint32_t *at, struct event *event) {
-  const uint64_t *words = (const uint64_t *)(chunk + 1);
-  const uint32_t room = (TACHO_CHUNK_SIZE - sizeof *chunk) / 8;
-  if (*at >= room || words[*at] == 0) {
-    for (uint32_t i = *at; i < room; i++) {
-      /* Words after the last head belong to a record whose head was never written: at most one record. */
-      EXPECT(words[i] == 0 || i <= *at + TACHO_MAX_WORDS, "word %u after the end at %u", i, *at);
+/* A position in a chunk; it begins with zeros. */
+struct place {
+  uint32_t at;     /* bytes of records that were read */
+  uint64_t passed; /* ticks from base_ticks to where heads count from */
+};
+
+/* Returns the next event or text of a chunk, or 0 if there is none. */
+static inline int event_next(const struct event_file *file, const struct tacho_chunk_header *chunk, struct place *place,
+                             struct event *event) {
+  const char *records = (const char *)(chunk + 1);
+  const uint32_t room = TACHO_CHUNK_SIZE - sizeof *chunk;
+  for (;;) {
+    uint32_t head = 0, first = 0;
+    if (place->at + 4 <= room) memcpy(&head, records + place->at, sizeof head);
+    if (head == 0) {
+      /* What follows the last head belongs to a record whose head was never written: at most one record. */
+      for (uint32_t i = place->at; i < room; i++) {
+        EXPECT(records[i] == 0 || i < place->at + 8 + 2 * (TACHO_TEXT_MAX + 1), "byte %u after the end at %u", i,
+               place->at);
+      }
+      return 0;
     }
-    return 0;
+    const uint32_t kind = head & 255;
+    uint32_t size = 4 * (uint32_t)(file->header.sizes[kind / 2] >> (kind % 2 * 4) & 15), payload = place->at + 4;
+    EXPECT(kind != 0, "head %x", head);
+    if (size == 4 * TACHO_ANY_SIZE) {
+      memcpy(&first, records + payload, sizeof first);
+      payload += 4;
+      size = 4 * (first & 0xffff);
+    }
+    EXPECT(payload + size <= room, "a record of %u bytes at %u", size, place->at);
+    place->at = payload + size;
+    if (kind == TACHO_TIME) {
+      uint32_t high;
+      memcpy(&high, records + payload, sizeof high);
+      place->passed = (uint64_t)high << 24 | head >> 8;
+      continue;
+    }
+    event->ticks = chunk->base_ticks + place->passed + (head >> 8);
+    event->kind = kind;
+    event->count = 0;
+    if (kind == TACHO_WIDE) {
+      event->kind = first >> 16;
+      event->count = size / 8;
+      EXPECT(event->count <= TACHO_MAX_WORDS, "%u words", event->count);
+      memcpy(event->words, records + payload, size);
+    } else if (kind != TACHO_TEXT) {
+      const uint64_t widths = tacho_widths[kind];
+      while (event->count < 16 && widths >> 4 * event->count != 0) event->count++;
+      for (uint32_t i = 0, at = payload; i < event->count; i++) {
+        const uint32_t width = widths >> 4 * (event->count - 1 - i) & 15;
+        event->words[i] = 0;
+        memcpy(&event->words[i], records + at, width);
+        at += width;
+        EXPECT(at <= place->at, "word %u of kind %u ends at %u", i, kind, at);
+      }
+    }
+    return 1;
   }
-  uint64_t head = words[*at];
-  event->ticks = chunk->base_ticks + (head >> 16);
-  event->kind = (uint32_t)(head >> 6) & 1023;
-  event->count = (uint32_t)head & 63;
-  event->words = words + *at + 1;
-  EXPECT(event->kind != 0, "head %llx", (unsigned long long)head);
-  EXPECT(*at + 1 + event->count <= room, "a record of %u words at %u", event->count, *at);
-  *at += 1 + event->count;
-  return 1;
 }
 
 #endif /* TACHO_EVENTS_READER_H_ */

@@ -49,11 +49,11 @@ static void read_file(const char *path, const char *program, struct found *found
            (unsigned long long)chunk->sequence, chunk->tid, (unsigned long long)sequence[chunk->tid]);
     sequence[chunk->tid]++;
     found->chunks++;
-    uint32_t at = 0;
+    struct place place = {0};
     bool first = true;
     uint64_t last_ticks = chunk->base_ticks;
     struct event event;
-    while (event_next(chunk, &at, &event)) {
+    while (event_next(&file, chunk, &place, &event)) {
       EXPECT(event.ticks >= last_ticks, "time goes backwards in chunk %llu", (unsigned long long)i);
       last_ticks = event.ticks;
       if (event.kind == TACHO_CLOCK_SYNC) {
@@ -64,7 +64,8 @@ static void read_file(const char *path, const char *program, struct found *found
                "ticks are %llu ns from the clock", (unsigned long long)apart);
       } else if (event.kind == TACHO_TEXT) {
         found->texts++;
-        EXPECT(event_next(chunk, &at, &event) && event.kind == TACHO_RCL_NODE_INIT, "text stands before its event");
+        EXPECT(event_next(&file, chunk, &place, &event) && event.kind == TACHO_RCL_NODE_INIT,
+               "text stands before its event");
         found->nodes++;
       } else {
         EXPECT(event.kind == TACHO_RCL_PUBLISH && event.count == 2, "kind %u", event.kind);

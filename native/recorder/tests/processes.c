@@ -52,7 +52,7 @@ void test_spawn(void) { finish_with_two_children("spawn"); }
 /* Somebody removes the run while it is recorded. The program continues, and its file continues to grow without a name. */
 void test_removed(void) {
   char path[700], aside[300];
-  pid_t pid = start("wait", 500000, 0, NULL);
+  pid_t pid = start("wait", 800000, 0, NULL);
   while (fired_sum() == 0) {
     EXPECT(waitpid(pid, NULL, WNOHANG) == 0, "the program is gone");
     sched_yield();
@@ -66,7 +66,7 @@ void test_removed(void) {
   atomic_store(&fired[WRITERS - 1], 1);
   finish(pid);
   struct found *found = read_all(aside, victim, false);
-  EXPECT(found->closed == 1 && found->events[0] == 500000 && found->dropped == 0 && found->storage_error == 0,
+  EXPECT(found->closed == 1 && found->events[0] == 800000 && found->dropped == 0 && found->storage_error == 0,
          "%llu events, %llu dropped", (unsigned long long)found->events[0], (unsigned long long)found->dropped);
   free(found);
 }

@@ -175,9 +175,9 @@ static void fork_on_signal(int number) {
   errno = before;
 }
 
-/* Writes records of `size` words: two full chunks, and three more records. */
+/* Writes wide records of `size` words: two full chunks, and three more records. `count`: bytes for records in a chunk. */
 static void *fill_chunks(void *size) {
-  uint64_t words[64], per_chunk = count / (1 + (uint64_t)size);
+  uint64_t words[64], per_chunk = count / (8 + 8 * (uint64_t)size);
   for (uint64_t i = 0; i < 2 * per_chunk + 3; i++) {
     for (uint64_t word = 0; word < (uint64_t)size; word++) words[word] = i << 8 | word;
     tacho_record(200, words, (uint32_t)(uint64_t)size);

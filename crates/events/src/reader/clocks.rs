@@ -3,6 +3,7 @@
 use super::files::Files;
 use super::{Chunk, Error, ProcessFacts, Reader};
 use crate::clock::Clock;
+use crate::format::Format;
 use crate::layout::{Sync, TickSource, CHUNK_SIZE};
 use crate::problem::Problems;
 use crate::regular;
@@ -27,7 +28,9 @@ impl Reader {
         for stream in &self.streams {
             let process = &self.processes[stream.process as usize];
             if process.header.ticks != TickSource::Monotonic {
-                let found = clock_syncs(&mut self.files, stream.file as usize, &stream.chunks, &mut self.problems);
+                let file = stream.file as usize;
+                let format = &self.process_of[file].1;
+                let found = clock_syncs(&mut self.files, file, format, &stream.chunks, &mut self.problems);
                 readings.entry(counter(process)).or_default().extend(found);
             }
         }
@@ -82,11 +85,17 @@ impl Reader {
 }
 
 /// Reads the clock readings in a stream.
-fn clock_syncs(files: &mut Files, file: usize, chunks: &[Chunk], problems: &mut Problems) -> Vec<Sync> {
+fn clock_syncs(
+    files: &mut Files,
+    file: usize,
+    format: &Format,
+    chunks: &[Chunk],
+    problems: &mut Problems,
+) -> Vec<Sync> {
     let (mut found, mut bytes) = (Vec::new(), Vec::new());
     for chunk in chunks {
         files.read(file, chunk.start(), CHUNK_SIZE, &mut bytes, problems);
-        crate::record::scan_clock_syncs(&bytes, chunk.base_ticks, &mut found);
+        crate::record::scan_clock_syncs(format, &bytes, chunk.base_ticks, &mut found);
     }
     found
 }

@@ -10,7 +10,7 @@ impl Reader {
     /// Sorts the chunks of one file into streams.
     pub(super) fn find_streams(&mut self, file: usize) {
         let length = self.files.length(file);
-        let process = self.process_of[file];
+        let (process, format) = self.process_of[file].clone();
         let facts = &self.processes[process as usize];
         let path = self.files.path(file).to_path_buf();
         let ring = facts.header.kept_from_ns.is_some();
@@ -70,7 +70,7 @@ impl Reader {
                                 until_ticks: u64::MAX,
                                 chunks: Vec::new(),
                                 chunk: 0,
-                                cursor: Cursor::new(header.base_ticks),
+                                cursor: Cursor::new(&format, header.base_ticks),
                                 window: Window::none(),
                                 time: Time::from_monotonic_ns(i64::MIN),
                                 next: None,

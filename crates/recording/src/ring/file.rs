@@ -16,6 +16,7 @@ use tacho_events::layout::{
     ChunkHeader, FileHeader, TickSource, CHUNKS_ALLOCATED, CHUNKS_LIMIT, CHUNKS_MAX, CHUNKS_RESERVED,
     CHUNK_HEADER_SIZE, CHUNK_SIZE, HEADER_SIZE, KEPT_FROM, SEGMENT_CHUNKS, UNMAP, UNMAP_SLOTS,
 };
+use tacho_events::record::end_of_records;
 use tacho_events::writer::EventFile;
 use tacho_events::{holes, kept};
 
@@ -138,7 +139,7 @@ impl RingFile {
         for (tid, index) in ended {
             let bytes = read_chunk(&file, index)?;
             let Some(chunk) = self.chunks.get_mut(&index) else { continue };
-            let last = last_ticks(&bytes).max(chunk.base_ticks);
+            let last = end_of_records(&self.header.format, &bytes).1.max(chunk.base_ticks);
             if last < before_ticks {
                 chunk.ended_by = Some(last);
                 self.last.remove(&tid);
@@ -192,7 +193,7 @@ impl RingFile {
     fn let_go_of(&mut self, gone: &[u64], file: &File, page: &Page, time: impl Fn(u64) -> i64) -> io::Result<()> {
         let Some(from) = gone.iter().filter_map(|index| self.chunks[index].ended_by).max() else { return Ok(()) };
         for index in gone {
-            self.kept_unwritten |= self.kept.take(&read_chunk(file, *index)?);
+            self.kept_unwritten |= self.kept.take(&self.header.format, &read_chunk(file, *index)?);
         }
         if self.kept_unwritten {
             // A full disk may refuse this. The holes make room, and the next turn tries again.
@@ -251,7 +252,7 @@ impl RingFile {
         let handed_out: HashSet<u64> = self.last.values().copied().collect();
         for index in self.chunks.keys() {
             let mut bytes = read_chunk(&file, *index)?;
-            let mut end = end_of_records(&bytes);
+            let mut end = end_of_records(&header.format, &bytes).0;
             if handed_out.contains(index) {
                 // Its thread may be writing. Everything before the end that was just seen is complete when it is read
                 // again.
@@ -259,7 +260,7 @@ impl RingFile {
                 bytes = read_chunk(&file, *index)?;
                 end = end.min(bytes.len());
             }
-            copy.put_chunk(&bytes[..end])?;
+            copy.put_chunk(&header.format, &bytes[..end])?;
         }
         copy.flush()?;
         Ok(header)
@@ -328,23 +329,4 @@ fn read_chunk(file: &File, index: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; CHUNK_SIZE];
     file.read_exact_at(&mut bytes, offset(index))?;
     Ok(bytes)
-}
-
-/// Returns the heads of a chunk's records with their positions.
-fn heads(chunk: &[u8]) -> impl Iterator<Item = (usize, u64)> + '_ {
-    let head = move |at: usize| {
-        let head = u64::from_le_bytes(*chunk.get(at..)?.first_chunk::<8>()?);
-        (head != 0 && at + 8 + 8 * (head & 0x3f) as usize <= chunk.len()).then_some((at, head))
-    };
-    std::iter::successors(head(CHUNK_HEADER_SIZE), move |(at, before)| head(at + 8 + 8 * (before & 0x3f) as usize))
-}
-
-fn end_of_records(chunk: &[u8]) -> usize {
-    heads(chunk).last().map_or(CHUNK_HEADER_SIZE, |(at, head)| at + 8 + 8 * (head & 0x3f) as usize)
-}
-
-/// Ticks of the last record.
-fn last_ticks(chunk: &[u8]) -> u64 {
-    let base = ChunkHeader::read(chunk).ok().flatten().map_or(0, |header| header.base_ticks);
-    heads(chunk).last().map_or(base, |(_, head)| base + (head >> 16))
 }
