@@ -245,8 +245,9 @@ fn searched(text: &mut String, plan: &Plan) {
     let all = if log.exhaustive { ", which are all" } else { "" };
     let _ = writeln!(
         text,
-        "## How it was found\n\n{} of {:.3e} candidates were simulated{all}, each in {} draws of {:.2} s. \
-         Each line was better than all before it.\n\n| simulated | goal | figure | by | changes |\n| --- | --- | --- | --- | --- |",
+        "## How it was found\n\n{} of {:.3e} candidates were simulated{all}, each in {} draws of {:.2} s. Each \
+         line was better than all before it.\n\n| simulated | goal | figure | by | changes |\n\
+         | --- | --- | --- | --- | --- |",
         log.evaluations, log.candidates, log.draws, log.draw_s
     );
     for step in &log.trail {
