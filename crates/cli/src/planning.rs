@@ -144,9 +144,10 @@ pub fn kept<'p>(proofs: impl Iterator<Item = (&'static str, &'p Proof)>) -> Line
     for (name, proof) in proofs {
         if let Some(promise) = &proof.promise {
             if let (Some(measured_ms), Some(error)) = (promise.measured_ms, promise.error_percent) {
+                let kept = if measured_ms <= promise.at_most_ms { "kept" } else { "not kept" };
                 text.line(format_args!(
-                    "{name}: promised {:.2} ms (at most {:.2} ms), measured {measured_ms:.2} ms: the \
-                     promise is {error:+.1} % off",
+                    "{name}: promised {:.2} ms (at most {:.2} ms), measured {measured_ms:.2} ms: the promise is \
+                     {kept}, {error:+.1} % off",
                     promise.promised_ms, promise.at_most_ms
                 ));
             }
