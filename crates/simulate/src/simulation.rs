@@ -314,9 +314,10 @@ impl Simulation {
     /// Ends a node's wait.
     fn rouse(&mut self, node: usize, latency_ns: i64, now: i64, by: Option<Thread>) -> Result<(), Failed> {
         let of = &mut self.nodes[node];
-        of.waits = Waits::Not;
+        let waited = std::mem::replace(&mut of.waits, Waits::Not);
         of.alarm += 1;
         match of.wakes {
+            _ if waited == Waits::InCallback => {}
             Some(_) => of.spin(),
             None => of.steps.push_back(Step::Look),
         }
@@ -343,10 +344,23 @@ impl Simulation {
                     return Ok(());
                 }
                 Step::Compute(_) => {}
-                Step::Work => {
-                    let ns = of.draws.work_ns(&of.work) as i64;
-                    of.first([Step::Compute(ns)]);
+                Step::WorkOf(_) | Step::WorkOfTimer(_) => {
+                    let Node { draws, subscriptions, timers, .. } = of;
+                    let load = match step {
+                        Step::WorkOf(subscription) => &subscriptions[subscription].load,
+                        Step::WorkOfTimer(timer) => &timers[timer].load,
+                        _ => continue,
+                    };
+                    let (work_ns, sleep_ns) = (draws.work_ns(&load.work) as i64, draws.work_ns(&load.sleep) as i64);
+                    of.first([Step::Compute(work_ns), Step::Sleep(sleep_ns)]);
                 }
+                Step::Sleep(ns) if ns > 0 => {
+                    self.rest(node, now + ns, Waits::InCallback);
+                    self.kernel.sleep(thread, now);
+                    return Ok(());
+                }
+                Step::Sleep(_) => {}
+                Step::Stamp(content_ns) => of.content_ns = content_ns,
                 Step::Look if now >= of.end_ns => {}
                 Step::Look => of.look(now),
                 Step::Again => {
@@ -496,7 +510,10 @@ impl Simulation {
                 let count = grid.due_by(last_ns).saturating_sub(*served);
                 match of.wakes {
                     Some(_) => skipped.push((index, count)),
-                    None => skipped.extend(of.timers[index].publishers.iter().map(|publisher| (*publisher, count))),
+                    None => {
+                        let clocked = of.timers[index].serves.iter().filter(|of| of.is_clocked);
+                        skipped.extend(clocked.map(|of| (of.publisher, count)));
+                    }
                 }
             }
             for (publisher, count) in skipped.into_iter().filter(|(_, count)| *count > 0) {

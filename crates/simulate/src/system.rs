@@ -2,7 +2,7 @@
 
 use crate::costs::{Costs, Transfer};
 use crate::kernel::{Kernel, Settings, Thread};
-use crate::node::{Node, Publisher, Subscription, Timer, Waits};
+use crate::node::{Node, Publisher, Serves, Subscription, Timer, Waits};
 use crate::simulation::{Latencies, Link, Named, Owner, Process, Simulation};
 use crate::spread::Spread;
 use crate::trace::Trace;
@@ -14,6 +14,7 @@ use tacho_runner::node::matcher::Matcher;
 use tacho_runner::node::timers::{timers, PlannedTimer};
 use tacho_runner::phases::{node_seed, phase};
 use tacho_runner::window::Window;
+use tacho_workload::callbacks::Turns;
 use tacho_workload::model::{Executor, Node as OfWorkload, Qos, Scheduling, Workload};
 use tacho_workload::random::{mix, Draws};
 
@@ -181,6 +182,12 @@ impl Builder<'_> {
                 handle: of_subscription[0],
                 callback: of_subscription[2],
                 latest: s.latest || on_timer,
+                load: of.load_of_input(s),
+                answers: of
+                    .answers_to_input(s)
+                    .into_iter()
+                    .map(|answer| (answer.publication, Turns::of(answer.share_percent)))
+                    .collect(),
                 depth: depth(&s.qos),
                 around_ns: 0,
                 queue: VecDeque::new(),
@@ -220,12 +227,17 @@ impl Builder<'_> {
             _ => planned.iter().map(|timer| Some(Grid::new(start_ns, phase, timer.hz))).collect::<Vec<_>>(),
         };
         let mut of_timers = Vec::new();
-        for PlannedTimer { hz, what, publishers } in planned {
+        for PlannedTimer { hz, what, load, serves } in planned {
             let [own, callback] = [self.address(), self.address()];
             let period_ns = (1e9 / hz).round() as i64;
             let symbol = format!("/{} {what}", of.name);
             self.trace.timer(stream, now, handle, [own, callback], period_ns, &symbol)?;
-            of_timers.push(Timer { handle: own, callback, publishers });
+            let serves = serves.iter().map(|served| Serves {
+                publisher: served.answer.publication,
+                turns: Turns::of(served.answer.share_percent),
+                is_clocked: served.is_clocked,
+            });
+            of_timers.push(Timer { handle: own, callback, load, serves: serves.collect() });
         }
         let end_ns = if subscriptions.is_empty() { self.window.stop_ns } else { self.window.end_ns };
         self.streams.push(stream);
@@ -234,7 +246,6 @@ impl Builder<'_> {
             thread,
             handle,
             executor: of.executor,
-            work: of.work.clone(),
             draws: Draws::new(node_seed(self.workload.run.seed, index, self.repeat)),
             matcher: of.matching.as_ref().map(|matching| Matcher::new(matching, &matched)),
             sets: VecDeque::new(),

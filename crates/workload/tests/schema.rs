@@ -197,6 +197,8 @@ const PLACES: [(&str, &str); 12] = [
     ("/$defs/host", "hosts: {h: {@: 1}}\nnodes: {a: {host: h}}"),
     ("/$defs/run", "nodes: {a: {}}\nrun: {@: 1}"),
     ("/$defs/background", "nodes: {a: {}}\nrun: {background: {@: 1}}"),
+    ("/$defs/timer", "nodes: {a: {timers: {t: {@: 1}}}}"),
+    ("/$defs/time", "nodes: {a: {sleep: {@: 1}}}"),
 ];
 
 /// Every map with known keys in the schema, by its place.

@@ -2,6 +2,8 @@
 
 mod publishing;
 
+use publishing::{Callback, Due};
+
 use crate::instant::{sleep_until, Grid, StopTime};
 use crate::node::clock_log::ClockLog;
 use crate::node::computation::{Lent, TaskOfNode};
@@ -16,7 +18,8 @@ use crate::protocol::{NodeFigures, NodePlan, OutputFigures};
 use std::sync::Arc;
 use tacho_middleware::{Error, Handle, Header, Received, Session, NO_LIMIT};
 use tacho_recording::clock::{monotonic_ns, thread_cpu_ns};
-use tacho_workload::model::{Executor, Work};
+use tacho_workload::callbacks::{Load, Turns};
+use tacho_workload::model::Executor;
 use tacho_workload::random::{mix, Draws};
 
 /// Longest sleep of a thread that no signal wakes for a stop, such as ^C.
@@ -29,7 +32,8 @@ pub struct NodeExecutor {
     traced: bool,
     executor: Executor,
     phase: f64,
-    work: Work,
+    /// What the callback of each subscription does.
+    on_input: Vec<OnInput>,
     /// Makes sets of its inputs; `None`: it computes on each message alone.
     joined: Option<Joined>,
     /// Stamp of the content that is published next.
@@ -38,8 +42,8 @@ pub struct NodeExecutor {
     draws: Draws,
     subscriptions: Vec<NodeSubscription>,
     publishers: Vec<NodePublisher>,
-    /// Timers of the node and the publishers that each serves; when spinning, the timer of the wakes.
-    timers: Vec<(Timer, Vec<usize>)>,
+    /// Timers of the node; when spinning, the timer of the wakes.
+    timers: Vec<OnTimer>,
     signal: Arc<Signal>,
     /// Whether the thread waits inside the middleware: the middleware can do so, and one subscription is all that it
     /// waits for.
@@ -51,6 +55,29 @@ pub struct NodeExecutor {
     /// The clock in the node, if requested.
     pub log: Option<ClockLog>,
     figures: NodeFigures,
+}
+
+/// What the callback of a subscription does.
+struct OnInput {
+    load: Load,
+    /// Publishers, and the turns in which it publishes on them.
+    answers: Vec<(usize, Turns)>,
+}
+
+/// A timer and what its callback does.
+struct OnTimer {
+    timer: Timer,
+    hz: f64,
+    load: Load,
+    serves: Vec<Serves>,
+}
+
+/// A publisher that a timer serves.
+struct Serves {
+    publisher: usize,
+    turns: Turns,
+    /// See [`Served::is_clocked`](crate::node::timers::Served).
+    is_clocked: bool,
 }
 
 /// The first line of a callback. If a clock or trace needs this instant, it is read before anything else is done with
@@ -109,8 +136,31 @@ impl NodeExecutor {
             .collect::<Result<Vec<_>, Error>>()?;
         let timers: Vec<_> = timers(&plan.node)
             .into_iter()
-            .map(|timer| (entities::timer(&handle, timer.hz, &timer.what, &trace), timer.publishers))
+            .map(|planned| OnTimer {
+                timer: entities::timer(&handle, planned.hz, &planned.what, &trace),
+                hz: planned.hz,
+                load: planned.load,
+                serves: planned
+                    .serves
+                    .iter()
+                    .map(|served| Serves {
+                        publisher: served.answer.publication,
+                        turns: Turns::of(served.answer.share_percent),
+                        is_clocked: served.is_clocked,
+                    })
+                    .collect(),
+            })
             .collect();
+        let on_input = |input| OnInput {
+            load: plan.node.load_of_input(input),
+            answers: plan
+                .node
+                .answers_to_input(input)
+                .into_iter()
+                .map(|answer| (answer.publication, Turns::of(answer.share_percent)))
+                .collect(),
+        };
+        let on_input = plan.node.subscribes.iter().map(on_input).collect();
         let waits_inside = matches!(plan.node.executor, Executor::Arrival)
             && timers.is_empty()
             && subscriptions.len() == 1
@@ -121,7 +171,7 @@ impl NodeExecutor {
             traced: handle.traced,
             executor: plan.node.executor,
             phase: plan.phase,
-            work: plan.node.work.clone(),
+            on_input,
             joined: Joined::of(&plan.node, &subscriptions),
             content_ns: 0,
             task: TaskOfNode::of(plan, !timers.is_empty())?,
@@ -176,10 +226,8 @@ impl NodeExecutor {
         let cpu_before = thread_cpu_ns();
         let result = match self.executor {
             Executor::Spin { hz } => self.spin(Grid::new(start_ns, self.phase, hz)),
-            Executor::Timer { hz } => self.on_arrival(vec![Grid::new(start_ns, self.phase, hz)]),
-            Executor::Arrival => {
-                let rates = self.publishers.iter().filter_map(|p| p.rate_hz);
-                let grids = rates.map(|hz| Grid::new(start_ns, self.phase, hz)).collect();
+            Executor::Timer { .. } | Executor::Arrival => {
+                let grids = self.timers.iter().map(|on| Grid::new(start_ns, self.phase, on.hz)).collect();
                 self.on_arrival(grids)
             }
         };
@@ -246,13 +294,13 @@ impl NodeExecutor {
                 if count > served[index] {
                     self.skip(index, count - served[index] - 1);
                     served[index] = count;
-                    now_due.push((index, grid.due_ns(count - 1)));
+                    let due_ns = grid.due_ns(count - 1);
+                    now_due.push(Due { publisher: index, due_ns, is_clocked: true });
                 }
             }
             let computes = !triggered && self.publishers.is_empty();
             if computes || !now_due.is_empty() {
-                let timer = self.timers[0].0;
-                self.timer_callback(0, timer, &now_due)?;
+                self.timer_callback(0, &now_due)?;
             }
             wake = (wake + 1).max(wakes.due_by(monotonic_ns()));
         }
@@ -290,12 +338,11 @@ impl NodeExecutor {
             }
             let mut ran = !due.is_empty();
             for (index, due_ns, skipped) in due.drain(..) {
+                self.skip_all(index, skipped);
                 publishers.clear();
-                publishers.extend(self.timers[index].1.iter().map(|publisher| (*publisher, due_ns)));
-                for (publisher, _) in &publishers {
-                    self.skip(*publisher, skipped);
-                }
-                self.timer_callback(index, self.timers[index].0, &publishers)?;
+                let served = self.timers[index].serves.iter_mut().filter_map(|of| of.turns.next().then_some(&*of));
+                publishers.extend(served.map(|of| Due { publisher: of.publisher, due_ns, is_clocked: of.is_clocked }));
+                self.timer_callback(index, &publishers)?;
             }
             for index in 0..self.subscriptions.len() {
                 ran |= self.take_one(index)?;
@@ -311,9 +358,7 @@ impl NodeExecutor {
         }
         for (index, grid) in grids.iter().enumerate() {
             let count = grid.due_by(self.ending.ns() - 1);
-            for publisher in self.timers[index].1.clone() {
-                self.skip(publisher, count.saturating_sub(served[index]));
-            }
+            self.skip_all(index, count.saturating_sub(served[index]));
         }
         Ok(())
     }
@@ -420,13 +465,11 @@ impl NodeExecutor {
         self.ending.hear(header.stamp_ns);
         self.figures.first_message_ns.get_or_insert(start_ns);
         self.content_ns = header.content_ns();
-        if !latest {
-            match self.joined.is_some() {
-                true => self.publish_joined(lent)?,
-                false => self.publish_answer(Some(lent))?,
-            }
-        } else if let Some(task) = &mut self.task {
-            task.hear(lent);
+        match (latest, &mut self.task) {
+            (true, Some(task)) => task.hear(lent),
+            (true, None) => self.spend(Callback::Input(input)),
+            (false, _) if self.joined.is_some() => self.publish_joined(lent)?,
+            (false, _) => self.publish_answer(input, Some(lent))?,
         }
         if let Some(log) = &mut self.log {
             log.message(header.publisher, header.sequence, header.stamp_ns, start_ns);
@@ -437,12 +480,13 @@ impl NodeExecutor {
         Ok(())
     }
 
-    /// Runs a timer's callback, which computes once and publishes on each of `publishers` that was due.
-    fn timer_callback(&mut self, number: usize, timer: Timer, publishers: &[(usize, i64)]) -> Result<(), Failure> {
+    /// Runs a timer's callback, which computes once and publishes on each of `publishers`.
+    fn timer_callback(&mut self, number: usize, publishers: &[Due]) -> Result<(), Failure> {
+        let timer = self.timers[number].timer;
         self.trace.rclcpp_executor_execute(timer.handle);
         self.trace.callback_start(timer.callback, false);
         let start_ns = if self.log.is_some() { monotonic_ns() } else { 0 };
-        self.publish_due(publishers)?;
+        self.publish_due(number, publishers)?;
         if let Some(log) = &mut self.log {
             log.callback(true, number as u32, start_ns, monotonic_ns());
         }
