@@ -127,6 +127,8 @@ pub(crate) enum Waits {
 pub(crate) struct Node {
     pub process: usize,
     pub thread: Thread,
+    /// Its executor.
+    pub executed_by: usize,
     pub handle: u64,
     pub executor: Executor,
     pub draws: Draws,
@@ -173,6 +175,13 @@ impl Node {
 
     /// Steps of a wait set on one thread: timers that are due, then each subscription, one callback at a time.
     pub fn look(&mut self, now: i64) {
+        self.look_at_timers(now);
+        self.steps.extend((0..self.subscriptions.len()).map(Step::Take));
+        self.steps.push_back(Step::Again);
+    }
+
+    /// Steps of the timers that are due.
+    pub fn look_at_timers(&mut self, now: i64) {
         self.ran = false;
         for timer in 0..self.grids.len() {
             let Some(grid) = self.grids[timer] else { continue };
@@ -182,8 +191,12 @@ impl Node {
                 self.run_timer(timer, grid.due_ns(count - 1), count - before - 1);
             }
         }
-        self.steps.extend((0..self.subscriptions.len()).map(Step::Take));
-        self.steps.push_back(Step::Again);
+    }
+
+    /// Steps of the subscriptions that have a message now.
+    pub fn look_at_messages(&mut self) {
+        let waiting = self.subscriptions.iter().enumerate().filter(|(_, s)| !s.queue.is_empty());
+        self.steps.extend(waiting.map(|(index, _)| Step::Take(index)));
     }
 
     fn run_timer(&mut self, timer: usize, due_ns: i64, skipped: u64) {

@@ -1,5 +1,6 @@
 //! Runs a system in virtual time: nodes on the kernel's CPUs, messages between them.
 
+use crate::executor::{Executor, Turn};
 use crate::kernel::{Due, Kernel, Thread};
 use crate::node::{Message, Node, Step, Waits};
 use crate::spread::Spread;
@@ -49,7 +50,7 @@ pub(crate) struct Process {
 /// Whose thread it is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Owner {
-    Node(usize),
+    Executor(usize),
     Middleware(usize),
     Background,
 }
@@ -108,6 +109,7 @@ pub(crate) struct Latencies {
 pub(crate) struct Simulation {
     pub kernel: Kernel,
     pub nodes: Vec<Node>,
+    pub executors: Vec<Executor>,
     /// Stream of each node's thread.
     pub streams: Vec<usize>,
     pub processes: Vec<Process>,
@@ -153,7 +155,8 @@ impl Simulation {
                 self.wake(thread, i64::MAX / 4, 0, start_ns, None)?;
             }
         }
-        for node in 0..self.nodes.len() {
+        for executor in 0..self.executors.len() {
+            let node = self.executors[executor].first();
             let begins_ns = self.nodes[node].wakes.map_or(start_ns, |wakes| wakes.due_ns(0));
             self.rest(node, begins_ns, Waits::ForTime);
         }
@@ -247,7 +250,7 @@ impl Simulation {
     /// A thread has done what it had to.
     fn done(&mut self, thread: Thread, now: i64) -> Result<(), Failed> {
         match self.threads[thread].owner {
-            Owner::Node(node) => self.advance(node, now),
+            Owner::Executor(executor) => self.advance(executor, now),
             Owner::Middleware(process) => {
                 let job = self.processes[process].jobs.pop_front();
                 if let Some((_, link)) = job {
@@ -303,15 +306,16 @@ impl Simulation {
         }
         to.queue.push_back(message);
         let handle = to.handle;
+        let first = self.executors[self.nodes[node].executed_by].first();
         self.trace.put(self.processes[process].stream, now, number::node_data_available, &[handle])?;
-        if self.nodes[node].waits == Waits::ForMessage {
+        if self.nodes[first].waits == Waits::ForMessage {
             let latency_ns = self.latencies.wake_up.draw(&mut self.draws);
-            self.rouse(node, latency_ns, now, Some(self.processes[process].helper))?;
+            self.rouse(first, latency_ns, now, Some(self.processes[process].helper))?;
         }
         Ok(())
     }
 
-    /// Ends a node's wait.
+    /// Ends the wait of the first node of an executor, which stands for all of them.
     fn rouse(&mut self, node: usize, latency_ns: i64, now: i64, by: Option<Thread>) -> Result<(), Failed> {
         let of = &mut self.nodes[node];
         let waited = std::mem::replace(&mut of.waits, Waits::Not);
@@ -322,6 +326,9 @@ impl Simulation {
             None => of.steps.push_back(Step::Look),
         }
         let thread = of.thread;
+        if waited != Waits::InCallback {
+            self.executors[of.executed_by].agenda.push_back(Turn::Of(node));
+        }
         self.wake(thread, 0, latency_ns, now, by)
     }
 
@@ -333,9 +340,64 @@ impl Simulation {
         self.queue.push(until_ns, What::Alarm { node, number: of.alarm });
     }
 
-    /// Lets a node do what comes next, until that takes time.
-    fn advance(&mut self, node: usize, now: i64) -> Result<(), Failed> {
-        while let Some(step) = self.nodes[node].steps.pop_front() {
+    /// The next step of an executor, and whose it is.
+    fn next_step(&mut self, executor: usize, now: i64) -> Option<(usize, Step)> {
+        loop {
+            let of = &mut self.executors[executor];
+            match of.agenda.front().copied()? {
+                Turn::Of(node) => match self.nodes[node].steps.pop_front() {
+                    Some(step) => return Some((node, step)),
+                    None => drop(of.agenda.pop_front()),
+                },
+                Turn::Messages => {
+                    of.agenda.pop_front();
+                    let running: Vec<usize> = of.running(&self.nodes, now).collect();
+                    running.iter().for_each(|node| self.nodes[*node].look_at_messages());
+                    running.iter().rev().for_each(|node| of.agenda.push_front(Turn::Of(*node)));
+                }
+                Turn::Again => {
+                    of.agenda.pop_front();
+                    self.again(executor, now);
+                }
+            }
+        }
+    }
+
+    /// Lets an executor of several nodes look once around: the timers of all, then the messages that wait after them.
+    fn look_around(&mut self, executor: usize, now: i64) {
+        let of = &mut self.executors[executor];
+        let running: Vec<usize> = of.running(&self.nodes, now).collect();
+        if running.is_empty() {
+            return;
+        }
+        running.iter().for_each(|node| self.nodes[*node].look_at_timers(now));
+        of.agenda.extend(running.iter().map(|node| Turn::Of(*node)));
+        of.agenda.extend([Turn::Messages, Turn::Again]);
+    }
+
+    /// Lets an executor of several nodes look again if anything ran, or wait.
+    fn again(&mut self, executor: usize, now: i64) {
+        let of = &self.executors[executor];
+        let (mut ran, mut listens, mut until_ns) = (false, false, i64::MAX);
+        for node in of.running(&self.nodes, now).map(|node| &self.nodes[node]) {
+            ran |= node.ran || node.subscriptions.iter().any(|s| !s.queue.is_empty());
+            listens |= !node.subscriptions.is_empty();
+            until_ns = until_ns.min(node.next_due_ns());
+        }
+        let first = of.first();
+        if ran || until_ns <= now {
+            self.nodes[first].steps.push_back(Step::Look);
+            self.executors[executor].agenda.push_back(Turn::Of(first));
+        } else if until_ns < i64::MAX {
+            self.rest(first, until_ns, if listens { Waits::ForMessage } else { Waits::ForTime });
+        }
+    }
+
+    /// Lets an executor do what comes next, until that takes time.
+    fn advance(&mut self, executor: usize, now: i64) -> Result<(), Failed> {
+        let first = self.executors[executor].first();
+        let is_shared = self.executors[executor].is_shared();
+        while let Some((node, step)) = self.next_step(executor, now) {
             let (stream, thread) = (self.streams[node], self.nodes[node].thread);
             let of = &mut self.nodes[node];
             match step {
@@ -355,12 +417,13 @@ impl Simulation {
                     of.first([Step::Compute(work_ns), Step::Sleep(sleep_ns)]);
                 }
                 Step::Sleep(ns) if ns > 0 => {
-                    self.rest(node, now + ns, Waits::InCallback);
+                    self.rest(first, now + ns, Waits::InCallback);
                     self.kernel.sleep(thread, now);
                     return Ok(());
                 }
                 Step::Sleep(_) => {}
                 Step::Stamp(content_ns) => of.content_ns = content_ns,
+                Step::Look if is_shared => self.look_around(executor, now),
                 Step::Look if now >= of.end_ns => {}
                 Step::Look => of.look(now),
                 Step::Again => {
@@ -421,7 +484,7 @@ impl Simulation {
                 }
             }
         }
-        self.kernel.sleep(self.nodes[node].thread, now);
+        self.kernel.sleep(self.nodes[first].thread, now);
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Builds the system of a workload: processes, threads, nodes, links.
 
 use crate::costs::{Costs, Transfer};
+use crate::executor::Executor;
 use crate::kernel::{Kernel, Settings, Thread};
 use crate::node::{Node, Publisher, Serves, Subscription, Timer, Waits};
 use crate::simulation::{Latencies, Link, Named, Owner, Process, Simulation};
@@ -15,7 +16,7 @@ use tacho_runner::node::timers::{timers, PlannedTimer};
 use tacho_runner::phases::{node_seed, phase};
 use tacho_runner::window::Window;
 use tacho_workload::callbacks::Turns;
-use tacho_workload::model::{Executor, Node as OfWorkload, Qos, Scheduling, Workload};
+use tacho_workload::model::{Executor as When, Node as OfWorkload, Qos, Scheduling, Workload};
 use tacho_workload::random::{mix, Draws};
 
 /// First process id.
@@ -45,6 +46,7 @@ struct Builder<'a> {
     /// Numbers of processes by name.
     numbers: HashMap<String, usize>,
     nodes: Vec<Node>,
+    executors: Vec<Executor>,
     streams: Vec<usize>,
     phases: BTreeMap<String, f64>,
     doubts: Vec<String>,
@@ -81,6 +83,7 @@ pub(crate) fn build(
         processes: vec![],
         numbers: HashMap::new(),
         nodes: vec![],
+        executors: vec![],
         streams: vec![],
         phases: BTreeMap::new(),
         doubts: vec![],
@@ -96,7 +99,7 @@ pub(crate) fn build(
         builder.thread(BACKGROUND, builder.tid, Owner::Background, &[], None);
     }
     let links = builder.links();
-    let Builder { trace, kernel, threads, processes, nodes, streams, phases, doubts, .. } = builder;
+    let Builder { trace, kernel, threads, processes, nodes, executors, streams, phases, doubts, .. } = builder;
     let latencies = Latencies {
         timer: costs.timer.clone(),
         wake_up: costs.wake_up.clone(),
@@ -108,6 +111,7 @@ pub(crate) fn build(
     let simulation = Simulation {
         kernel,
         nodes,
+        executors,
         streams,
         processes,
         links,
@@ -161,17 +165,29 @@ impl Builder<'_> {
         let phase = phase(run.seed, index, self.repeat, run.repeats);
         self.phases.insert(of.name.clone(), phase);
         let (process, is_first) = self.process(&of.process);
-        let tid = if is_first {
-            self.processes[process].pid
-        } else {
-            self.tid += 1;
-            self.tid
+        let shares = |known: &usize| of.thread.is_some() && self.workload.nodes[*known].thread == of.thread;
+        let (executed_by, thread, stream) = match (0..index).find(shares) {
+            Some(first) => {
+                let executor = self.nodes[first].executed_by;
+                self.executors[executor].add(index);
+                (executor, self.nodes[first].thread, self.streams[first])
+            }
+            None => {
+                let tid = if is_first {
+                    self.processes[process].pid
+                } else {
+                    self.tid += 1;
+                    self.tid
+                };
+                let (owner, name) = (Owner::Executor(self.executors.len()), of.thread.as_ref().unwrap_or(&of.name));
+                self.executors.push(Executor::of(index));
+                let thread = self.thread(name, tid, owner, run.cpus_of(&of.name), run.priority_of(&of.name));
+                (self.executors.len() - 1, thread, self.trace.add_stream(self.processes[process].file, tid))
+            }
         };
-        let thread = self.thread(&of.name, tid, Owner::Node(index), run.cpus_of(&of.name), run.priority_of(&of.name));
-        let stream = self.trace.add_stream(self.processes[process].file, tid);
         let handle = self.address();
         self.trace.node(stream, now, handle, &of.name)?;
-        let on_timer = matches!(of.executor, Executor::Timer { .. });
+        let on_timer = matches!(of.executor, When::Timer { .. });
         let mut subscriptions = Vec::new();
         for s in &of.subscribes {
             let of_subscription = [self.address(), self.address(), self.address()];
@@ -215,7 +231,7 @@ impl Builder<'_> {
         let mut wakes = None;
         let planned = timers(of);
         let grids = match of.executor {
-            Executor::Spin { hz } => {
+            When::Spin { hz } => {
                 let grid = Grid::new(start_ns, phase, hz);
                 wakes = Some(grid);
                 let due = |p: &Publisher| match p.rate_hz {
@@ -244,6 +260,7 @@ impl Builder<'_> {
         self.nodes.push(Node {
             process,
             thread,
+            executed_by,
             handle,
             executor: of.executor,
             draws: Draws::new(node_seed(self.workload.run.seed, index, self.repeat)),

@@ -246,7 +246,8 @@ pub(crate) const NODE: Place = Place {
             Form::Executor,
             "arrival: woken by every message (the default). timer R Hz: computes and publishes at that rate. first \
              TOPIC: a message of this input makes it compute, with the latest of the others. match exact, match \
-             approximate: computes on sets, as message_filters makes them.",
+             approximate: computes on sets, as message_filters makes them. match newest: when each input has a new \
+             message.",
         ),
         key("match", Form::Match, "Parameters of `on: match`."),
         key("spin", Form::Frequency, "Wakes at this rate, takes at most one message of each queue, sleeps."),
@@ -414,7 +415,7 @@ impl Form {
             }
             Form::Executor => {
                 "arrival, timer and its rate, such as timer 10 Hz, first and an input, such as first /points, \
-                 match exact, or match approximate"
+                 match exact, match approximate, or match newest"
                     .into()
             }
             Form::Match => "parameters of `on: match`, such as {queue: 5}".into(),

@@ -145,12 +145,26 @@ pub enum Executor {
     },
 }
 
+/// Which messages of several inputs are a set.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Policy {
+    /// Those of the same stamp: ExactTime.
+    #[default]
+    Exact,
+    /// Those whose stamps are as close as they can be: ApproximateTime.
+    Approximate,
+    /// The newest of each, once each has had one since the set before, whatever their stamps: as nodes that keep one
+    /// message of each input do.
+    Newest,
+}
+
 /// How a node makes sets of its inputs, those that are not `latest`, one message of each: as the policies ExactTime and
-/// ApproximateTime of message_filters do, with the stamps of the messages.
+/// ApproximateTime of message_filters do, with the stamps of the messages; or of the newest messages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Matching {
-    /// ApproximateTime; otherwise ExactTime.
-    pub approximate: bool,
+    /// Which messages are a set.
+    pub policy: Policy,
     /// Messages of each input that ApproximateTime keeps; incomplete sets that ExactTime keeps.
     pub queue: u32,
     /// ApproximateTime: a set whose stamps are further apart is none. Absent: no limit.
@@ -167,7 +181,7 @@ impl Default for Matching {
     /// ExactTime with a queue of 10, and the age penalty of message_filters.
     fn default() -> Self {
         let (max_interval, lower_bounds) = (None, Vec::new());
-        Matching { approximate: false, queue: 10, max_interval, age_penalty_percent: 10.0, lower_bounds }
+        Matching { policy: Policy::Exact, queue: 10, max_interval, age_penalty_percent: 10.0, lower_bounds }
     }
 }
 

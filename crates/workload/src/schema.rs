@@ -118,7 +118,7 @@ fn form(form: Form) -> Value {
         Form::Executor => json!({
             "type": "string",
             "pattern": format!(
-                "^(arrival|timer +[0-9]+(\\.[0-9]+)? *(Hz|kHz)|first +{topic}|match +(exact|approximate))$"
+                "^(arrival|timer +[0-9]+(\\.[0-9]+)? *(Hz|kHz)|first +{topic}|match +(exact|approximate|newest))$"
             ),
             "examples": ["arrival", "timer 10 Hz", "first /points", "match approximate"]
         }),

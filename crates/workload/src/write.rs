@@ -205,7 +205,12 @@ fn matching(of: &Matching) -> Vec<String> {
         let bounds: Vec<_> = of.lower_bounds.iter().map(bound).collect();
         options.push(format!("lower_bounds: {{{}}}", bounds.join(", ")));
     }
-    let mut lines = vec![format!("on: match {}", if of.approximate { "approximate" } else { "exact" })];
+    let policy = match of.policy {
+        Policy::Exact => "exact",
+        Policy::Approximate => "approximate",
+        Policy::Newest => "newest",
+    };
+    let mut lines = vec![format!("on: match {policy}")];
     if !options.is_empty() {
         lines.push(format!("match: {{{}}}", options.join(", ")));
     }

@@ -184,7 +184,7 @@ fn the_schema_refuses_what_the_parser_refuses() {
 }
 
 /// A text that puts a key into each kind of map, by where its properties stand in the schema.
-const PLACES: [(&str, &str); 12] = [
+const PLACES: [(&str, &str); 14] = [
     ("", "nodes: {a: {}}\n@: 1"),
     ("/$defs/node", "nodes: {a: {@: 1}}"),
     ("/$defs/match", "nodes: {a: {on: match approximate, match: {@: 1}}}"),

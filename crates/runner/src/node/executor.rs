@@ -45,6 +45,8 @@ pub struct NodeExecutor {
     /// Timers of the node; when spinning, the timer of the wakes.
     timers: Vec<OnTimer>,
     signal: Arc<Signal>,
+    /// What its timer publishes; kept to allocate nothing while it runs.
+    due: Vec<Due>,
     /// Whether the thread waits inside the middleware: the middleware can do so, and one subscription is all that it
     /// waits for.
     waits_inside: bool,
@@ -72,6 +74,14 @@ struct OnTimer {
     serves: Vec<Serves>,
 }
 
+/// When a timer of a node is due, and how many of its due times were served.
+struct Timed {
+    node: usize,
+    timer: usize,
+    grid: Grid,
+    served: u64,
+}
+
 /// A publisher that a timer serves.
 struct Serves {
     publisher: usize,
@@ -89,6 +99,23 @@ fn first_line(trace: Trace, clocked: bool, subscription: u64, callback: u64, mes
     let header = message.header();
     trace.node_take(subscription, header.publisher, header.sequence, header.stamp_ns);
     (header, start_ns)
+}
+
+/// The thread of one node or of several.
+pub struct SharedThread {
+    signal: Arc<Signal>,
+    is_alone: bool,
+}
+
+impl SharedThread {
+    /// Of these nodes.
+    pub fn of(session: &Session, nodes: &[&NodePlan]) -> anyhow::Result<SharedThread> {
+        // Messages do not wake a spinning node, so it must record when they arrived.
+        let waits = |plan: &&NodePlan| !matches!(plan.node.executor, Executor::Spin { .. }) && !plan.inputs.is_empty();
+        let polls = session.middleware().has_descriptors() && nodes.iter().any(waits);
+        let signal = Arc::new(if polls { Signal::descriptor()? } else { Signal::condition() });
+        Ok(SharedThread { signal, is_alone: nodes.len() == 1 })
+    }
 }
 
 /// An endpoint that still lacks peers.
@@ -110,13 +137,10 @@ impl NodeExecutor {
         stop: Arc<StopTime>,
         trace: Trace,
         log: bool,
+        thread: &SharedThread,
     ) -> anyhow::Result<NodeExecutor> {
+        let signal = thread.signal.clone();
         let handle = entities::node(session, plan, &trace)?;
-        // Messages do not wake a spinning node, so it must record when they arrived.
-        let polls = session.middleware().has_descriptors()
-            && !matches!(plan.node.executor, Executor::Spin { .. })
-            && !plan.inputs.is_empty();
-        let signal = Arc::new(if polls { Signal::descriptor()? } else { Signal::condition() });
         let on_timer = matches!(plan.node.executor, Executor::Timer { .. });
         let subscriptions = plan
             .node
@@ -164,6 +188,7 @@ impl NodeExecutor {
         let waits_inside = matches!(plan.node.executor, Executor::Arrival)
             && timers.is_empty()
             && subscriptions.len() == 1
+            && thread.is_alone
             && session.middleware().has_call_within();
         Ok(NodeExecutor {
             name: plan.node.name.clone(),
@@ -180,6 +205,7 @@ impl NodeExecutor {
             publishers,
             timers,
             signal,
+            due: Vec::new(),
             waits_inside,
             is_interruptible: waits_inside && session.middleware().has_wake(),
             ending: Ending::by(stop),
@@ -218,20 +244,40 @@ impl NodeExecutor {
         Ok(None)
     }
 
-    /// Runs on the calling thread from `start_ns` to `stop_ns`. Takes inputs until `end_ns`, and [longer](Ending) while
-    /// messages still arrive, or until it is stopped, or until it fails. Returns its figures whatever ended it.
-    pub fn run(&mut self, start_ns: i64, stop_ns: i64, end_ns: i64) -> (NodeFigures, Result<(), Failure>) {
-        self.ending.set(stop_ns, if self.subscriptions.is_empty() { stop_ns } else { end_ns });
-        sleep_until(start_ns.min(self.ending.ns()));
+    /// Runs nodes on the calling thread from `start_ns` to `stop_ns`, one callback at a time. Takes inputs until
+    /// `end_ns`, and [longer](Ending) while messages still arrive, or until it is stopped, or until one of them fails.
+    /// Returns the figures of each whatever ended it, and why a node ended before.
+    pub fn run(
+        nodes: &mut [NodeExecutor],
+        start_ns: i64,
+        stop_ns: i64,
+        end_ns: i64,
+    ) -> (Vec<NodeFigures>, Result<(), (String, Failure)>) {
+        for node in nodes.iter_mut() {
+            node.ending.set(stop_ns, if node.subscriptions.is_empty() { stop_ns } else { end_ns });
+        }
+        let last_ns = nodes.iter().map(|node| node.ending.ns()).max().unwrap_or(end_ns);
+        sleep_until(start_ns.min(last_ns));
         let cpu_before = thread_cpu_ns();
-        let result = match self.executor {
-            Executor::Spin { hz } => self.spin(Grid::new(start_ns, self.phase, hz)),
-            Executor::Timer { .. } | Executor::Arrival => {
-                let grids = self.timers.iter().map(|on| Grid::new(start_ns, self.phase, on.hz)).collect();
-                self.on_arrival(grids)
-            }
+        let result = match nodes {
+            [node] => match node.executor {
+                Executor::Spin { hz } => {
+                    let wakes = Grid::new(start_ns, node.phase, hz);
+                    node.spin(wakes).map_err(|failure| (node.name.clone(), failure))
+                }
+                _ => NodeExecutor::on_arrival(nodes, start_ns),
+            },
+            _ => NodeExecutor::on_arrival(nodes, start_ns),
         };
-        self.figures.cpu_ns = thread_cpu_ns() - cpu_before;
+        let cpu_ns = thread_cpu_ns() - cpu_before;
+        // What the thread used cannot be divided among its nodes: the first has all of it.
+        let figures = nodes.iter_mut().enumerate().map(|(index, node)| node.ended(if index == 0 { cpu_ns } else { 0 }));
+        (figures.collect(), result)
+    }
+
+    /// Its figures at its end.
+    fn ended(&mut self, cpu_ns: u64) -> NodeFigures {
+        self.figures.cpu_ns = cpu_ns;
         self.figures.outputs = self
             .publishers
             .iter()
@@ -245,7 +291,7 @@ impl NodeExecutor {
         self.figures.taken = self.subscriptions.iter().map(|s| s.taken).collect();
         self.figures.sets = self.joined.as_ref().map(Joined::count);
         self.figures.task = self.task.as_mut().map(TaskOfNode::figures);
-        (self.figures.clone(), result)
+        self.figures.clone()
     }
 
     /// Takes messages that arrived while the node had no CPU before its end; returns whether they postpone the end.
@@ -316,58 +362,104 @@ impl NodeExecutor {
     }
 
     /// A wait set on one thread: timers that are due first, then subscriptions in their order, one callback at a time.
-    fn on_arrival(&mut self, grids: Vec<Grid>) -> Result<(), Failure> {
-        let mut served = vec![0u64; grids.len()];
-        let mut poll = self.poll()?;
-        let (mut due, mut publishers) = (Vec::with_capacity(grids.len()), Vec::new());
+    /// With several nodes, as an executor of rclcpp does: first the timers of all, then of each subscription that had a
+    /// message before the first callback of the round at most one.
+    fn on_arrival(nodes: &mut [NodeExecutor], start_ns: i64) -> Result<(), (String, Failure)> {
+        let is_alone = nodes.len() == 1;
+        let mut timed: Vec<Timed> = Vec::new();
+        for (node, of) in nodes.iter().enumerate() {
+            let grid = |timer: usize| Grid::new(start_ns, of.phase, of.timers[timer].hz);
+            timed.extend((0..of.timers.len()).map(|timer| Timed { node, timer, grid: grid(timer), served: 0 }));
+        }
+        let listens = nodes.iter().any(|node| !node.subscriptions.is_empty());
+        let of = |nodes: &[NodeExecutor], node: usize| nodes[node].name.clone();
+        let mut poll = NodeExecutor::poll(nodes)?;
+        let mut is_over = vec![false; nodes.len()];
+        let (mut due, mut available) = (Vec::with_capacity(timed.len()), Vec::new());
         loop {
             let now = monotonic_ns();
-            if now >= self.ending.at(now) && !self.hears_late(now)? {
+            let mut next = i64::MAX;
+            for (node, is_over) in nodes.iter_mut().zip(&mut is_over).filter(|(_, is_over)| !**is_over) {
+                *is_over = now >= node.ending.at(now)
+                    && !node.hears_late(now).map_err(|failure| (node.name.clone(), failure))?;
+                if !*is_over {
+                    next = next.min(node.ending.ns());
+                }
+            }
+            if is_over.iter().all(|is_over| *is_over) {
                 break;
             }
             // Computes the next due time before running callbacks, because any work of a source after its message would
             // delay a receiver on the same CPU.
-            let mut next = self.ending.ns();
-            for (index, grid) in grids.iter().enumerate() {
-                let (count, before) = (grid.due_by(now), served[index]);
+            for of in timed.iter_mut().filter(|of| !is_over[of.node]) {
+                let (count, before) = (of.grid.due_by(now), of.served);
                 if count > before {
-                    served[index] = count;
-                    due.push((index, grid.due_ns(count - 1), count - before - 1));
+                    of.served = count;
+                    due.push((of.node, of.timer, of.grid.due_ns(count - 1), count - before - 1));
                 }
-                next = next.min(grid.due_ns(served[index]));
+                next = next.min(of.grid.due_ns(of.served));
             }
             let mut ran = !due.is_empty();
-            for (index, due_ns, skipped) in due.drain(..) {
-                self.skip_all(index, skipped);
-                publishers.clear();
-                let served = self.timers[index].serves.iter_mut().filter_map(|of| of.turns.next().then_some(&*of));
-                publishers.extend(served.map(|of| Due { publisher: of.publisher, due_ns, is_clocked: of.is_clocked }));
-                self.timer_callback(index, &publishers)?;
+            available.clear();
+            if !is_alone {
+                let has = |of: &NodeExecutor, index: usize| of.subscriptions[index].available.is_set();
+                let all =
+                    nodes.iter().enumerate().flat_map(|(node, of)| (0..of.subscriptions.len()).map(move |s| (node, s)));
+                available.extend(all.filter(|(node, index)| has(&nodes[*node], *index)));
             }
-            for index in 0..self.subscriptions.len() {
-                ran |= self.take_one(index)?;
+            for (node, timer, due_ns, skipped) in due.drain(..) {
+                nodes[node].on_timer(timer, due_ns, skipped).map_err(|failure| (of(nodes, node), failure))?;
             }
-            if self.subscriptions.is_empty() {
+            if let [node] = nodes {
+                for index in 0..node.subscriptions.len() {
+                    ran |= node.take_one(index).map_err(|failure| (node.name.clone(), failure))?;
+                }
+            }
+            for (node, index) in available.iter().copied().filter(|(node, _)| !is_over[*node]) {
+                ran |= nodes[node].take_one(index).map_err(|failure| (of(nodes, node), failure))?;
+            }
+            if !listens {
                 // Sleeps at once without further work, as above.
                 sleep_until(next.min(now + LONGEST_SLEEP_NS));
-            } else if !ran && self.waits_inside {
-                self.wait_inside()?;
             } else if !ran {
-                self.wait_until(next, &mut poll);
+                match nodes {
+                    [node] if node.waits_inside => {
+                        node.wait_inside().map_err(|failure| (node.name.clone(), failure))?
+                    }
+                    _ => NodeExecutor::wait_until(nodes, next, &mut poll),
+                }
             }
         }
-        for (index, grid) in grids.iter().enumerate() {
-            let count = grid.due_by(self.ending.ns() - 1);
-            self.skip_all(index, count.saturating_sub(served[index]));
+        for Timed { node, timer, grid, served } in timed {
+            let count = grid.due_by(nodes[node].ending.ns() - 1);
+            nodes[node].skip_all(timer, count.saturating_sub(served));
         }
         Ok(())
     }
 
+    /// Runs a timer that was due, and counts what it left out before.
+    fn on_timer(&mut self, timer: usize, due_ns: i64, skipped: u64) -> Result<(), Failure> {
+        self.skip_all(timer, skipped);
+        let mut due = std::mem::take(&mut self.due);
+        due.clear();
+        let served = self.timers[timer].serves.iter_mut().filter_map(|of| of.turns.next().then_some(&*of));
+        due.extend(served.map(|of| Due { publisher: of.publisher, due_ns, is_clocked: of.is_clocked }));
+        let done = self.timer_callback(timer, &due);
+        self.due = due;
+        done
+    }
+
     /// What to poll if descriptors announce messages.
-    fn poll(&mut self) -> Result<Option<Poll>, Error> {
-        let Signal::Descriptor(event) = &*self.signal else { return Ok(None) };
-        let descriptors =
-            self.subscriptions.iter_mut().map(|s| s.subscription.descriptor()).collect::<Result<Vec<_>, Error>>()?;
+    fn poll(nodes: &mut [NodeExecutor]) -> Result<Option<Poll>, (String, Failure)> {
+        let Some(first) = nodes.first() else { return Ok(None) };
+        let signal = first.signal.clone();
+        let Signal::Descriptor(event) = &*signal else { return Ok(None) };
+        let mut descriptors = Vec::new();
+        for node in nodes.iter_mut() {
+            for s in &mut node.subscriptions {
+                descriptors.push(s.subscription.descriptor().map_err(|error| (node.name.clone(), error.into()))?);
+            }
+        }
         Ok(Some(Poll::new(&descriptors, event)))
     }
 
@@ -399,14 +491,15 @@ impl NodeExecutor {
 
     /// Waits for a message, a stop, or an instant. As with rclcpp, a wait in which no other thread sees a message
     /// arrive is itself the event: its end is the message's arrival (docs/figures.md).
-    fn wait_until(&self, ns: i64, poll: &mut Option<Poll>) {
-        match (&*self.signal, poll) {
+    fn wait_until(nodes: &[NodeExecutor], ns: i64, poll: &mut Option<Poll>) {
+        let Some(first) = nodes.first() else { return };
+        match (&*first.signal, poll) {
             (Signal::Descriptor(event), Some(poll)) => {
                 let timeout_ns = (ns - monotonic_ns()).max(0);
-                self.trace.rclcpp_executor_wait_for_work(timeout_ns);
+                first.trace.rclcpp_executor_wait_for_work(timeout_ns);
                 poll.wait(timeout_ns, event);
-                self.subscriptions
-                    .iter()
+                let subscriptions = nodes.iter().flat_map(|node| &node.subscriptions);
+                subscriptions
                     .enumerate()
                     .filter(|(index, _)| poll.readable(*index))
                     .for_each(|(_, s)| s.available.set());

@@ -157,7 +157,7 @@ impl Reader<'_, '_> {
                 yaml.describe(),
                 "`first` and one of the topics under `subscribes`",
             ),
-            (On::Match { approximate }, _) => node.matching = self.matching(*approximate, fields.get("match")),
+            (On::Match { policy }, _) => node.matching = self.matching(*policy, fields.get("match")),
             (_, _) => {
                 if let Some(span) = fields.key_span("match") {
                     self.report.error(
@@ -165,7 +165,7 @@ impl Reader<'_, '_> {
                         span,
                         format!("`{}` makes no sets of its inputs", node.name),
                         "`match` without `on: match`",
-                        "`on: match exact` or `on: match approximate`, or no `match`",
+                        "`on: match exact`, `on: match approximate` or `on: match newest`, or no `match`",
                     );
                 }
             }

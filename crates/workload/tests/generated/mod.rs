@@ -52,15 +52,15 @@ impl Draw {
     }
 
     fn matching(&mut self, inputs: &[Subscription]) -> Matching {
-        let approximate = self.chance();
+        let policy = [Policy::Exact, Policy::Approximate, Policy::Newest][self.below(3) as usize];
         let queue = 1 + self.below(100) as u32;
-        if !approximate {
+        if policy != Policy::Approximate {
             return Matching { queue, ..Matching::default() };
         }
         let age_penalty_percent = self.below(100_001) as f64 / 1000.0;
         let lower_bounds = inputs.iter().filter(|s| !s.latest).map(|s| (s.topic.clone(), self.time())).collect();
         let max_interval = self.chance().then(|| self.time());
-        Matching { approximate, queue, max_interval, age_penalty_percent, lower_bounds }
+        Matching { policy, queue, max_interval, age_penalty_percent, lower_bounds }
     }
 
     fn work(&mut self) -> Work {
