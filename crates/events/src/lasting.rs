@@ -80,7 +80,8 @@ mod tests {
             let (words, mut texts) = (vec![1; 8 * words], Texts::default());
             let payload = Payload::read(*kind, &mut Fields::new(&words, EIGHT, &[0; 8], &mut texts)).expect("a kind");
             let made = payload.action() == Action::Init;
-            let linked = payload.action() == Action::Link && !["ros1_serialized", "message_construct"].contains(name);
+            let linked = payload.action() == Action::Link
+                && !["ros1_serialized", "message_construct", "node_uses"].contains(name);
             let ended = ["rcl_lifecycle_transition", "ros1_subscription_end"].contains(name);
             assert_eq!(payload.lasting().is_some(), made || linked || ended, "{name}");
         }

@@ -367,8 +367,6 @@ macro_rules! with_kinds {
             BoardMatched board_matched (Transport, Link, Node) { endpoint: Handle, peers: u64 },
             BoardTake board_take (Transport, Take, Message) { subscription: Handle, writer: Gid, sequence: u64 },
 
-            NodeUses node_uses (Application, Link, Message)
-                { subscription: Handle, publisher_id: u64, sequence: u64, stamp_ns: i64 },
             NodeRefused node_refused (Application, Skip, Message)
                 { publisher: Handle, sequence: u64, code: u64, reason: Text },
 
@@ -376,6 +374,9 @@ macro_rules! with_kinds {
                 { group: Handle, object: Handle, what: u64, is_exclusive: bool },
             RclcppClientExecute rclcpp_client_execute (ClientLibrary, Execute, Client) {},
             RclcppExecuted rclcpp_executed (ClientLibrary, End, Executor) {},
+
+            NodeUses node_uses (Application, Link, Message)
+                { subscription: Handle, publisher_id: u64, sequence: u64, stamp_ns: i64 },
 
             RclActionInit rcl_action_init (Rcl, Init, Goal) { action: Handle },
             RclActionRequest rcl_action_request (Rcl, Send, Goal)

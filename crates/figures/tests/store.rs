@@ -3,17 +3,21 @@
 #[path = "../../analysis/tests/scene/mod.rs"]
 mod scene;
 
+use parquet::basic::{Repetition, Type as PhysicalType};
 use parquet::column::writer::ColumnWriter;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
+use parquet::record::RowAccessor;
+use parquet::schema::types::Type;
 use scene::*;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use tacho_events::bag::{BagMessage, BagTopic};
 use tacho_events::testing::FileBuilder;
 use tacho_events::RunDirectory;
 use tacho_figures::analyse_and_store;
-use tacho_tables::store;
+use tacho_tables::{store, Note, Tables};
 
 fn run() -> FileBuilder {
     FileBuilder::new()
@@ -56,6 +60,90 @@ fn every_row_and_every_absence_comes_back_from_parquet() {
         std::fs::read_dir(directory.tables()).expect("tables").map(|e| e.expect("entry").file_name()).collect();
     assert!(left.iter().all(|n| n.to_string_lossy().ends_with(".parquet")), "{left:?}");
     assert_eq!(left.len(), 23);
+}
+
+/// A column as docs/tables.md describes it: what it is called, and its type.
+type Described = (String, String);
+
+/// The tables of docs/tables.md with their columns, in order.
+fn documented() -> BTreeMap<String, Vec<Described>> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tables.md");
+    let text = std::fs::read_to_string(page).expect("docs/tables.md");
+    let mut tables = BTreeMap::new();
+    for section in text.split("\n## ").skip(1) {
+        let (name, rest) = section.split_once('\n').expect("a heading");
+        let column = |line: &str| {
+            let mut cells = line.strip_prefix("| `")?.split(" | ");
+            let (column, kind, what) = (cells.next()?, cells.next()?, cells.next()?);
+            assert!(what.len() > 5, "{name}: {line}");
+            Some((column.trim_end_matches('`').to_owned(), kind.to_owned()))
+        };
+        tables.insert(name.to_owned(), rest.lines().filter_map(column).collect());
+    }
+    tables
+}
+
+/// A column of a Parquet file in the words of docs/tables.md.
+fn described(field: &Type, rows_of: &serde_json::Value) -> Described {
+    let kind = match (rows_of[field.name()].as_str(), field) {
+        (Some(table), _) => format!("`{table}.row_id`"),
+        (None, Type::GroupType { .. }) => "list of text".into(),
+        (None, Type::PrimitiveType { physical_type, basic_info, .. }) => {
+            match (physical_type, basic_info.logical_type_ref()) {
+                (PhysicalType::BYTE_ARRAY, _) => "text",
+                (PhysicalType::DOUBLE, _) => "double",
+                (PhysicalType::BOOLEAN, _) => "boolean",
+                (PhysicalType::INT32, Some(_)) => "uint32",
+                (PhysicalType::INT64, Some(_)) => "uint64",
+                (PhysicalType::INT64, None) => "int64",
+                other => panic!("{}: {other:?}", field.name()),
+            }
+            .into()
+        }
+    };
+    let absent = if field.get_basic_info().repetition() == Repetition::OPTIONAL { ", or absent" } else { "" };
+    (field.name().to_owned(), kind + absent)
+}
+
+#[test]
+fn the_page_of_tables_has_each_table_and_column_as_files_have_them() {
+    let folder = tempfile::tempdir().expect("folder");
+    store::write(folder.path(), &Tables::default()).expect("write");
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder.path()).expect("tables") {
+        let path = entry.expect("entry").path();
+        let reader = SerializedFileReader::new(File::open(&path).expect("open")).expect("table");
+        let file = reader.metadata().file_metadata();
+        let metadata = file.key_value_metadata().expect("metadata").iter().find(|pair| pair.key == "tachograph");
+        let metadata = metadata.and_then(|pair| pair.value.as_deref()).expect("tachograph");
+        let metadata: serde_json::Value = serde_json::from_str(metadata).expect("JSON");
+        let mut columns = file.schema().get_fields().iter().map(|field| described(field, &metadata["rows_of"]));
+        assert_eq!(columns.next(), Some(("row_id".into(), "uint32".into())));
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        found.insert(name, columns.collect::<Vec<_>>());
+    }
+    assert_eq!(documented(), found);
+}
+
+#[test]
+fn rows_have_their_numbers_across_groups() {
+    let folder = tempfile::tempdir().expect("folder");
+    let notes = (0..140_000).map(|number| Note { name: "n".into(), count: number, text: String::new() }).collect();
+    store::write(folder.path(), &Tables { notes, ..Tables::default() }).expect("write");
+    let path = folder.path().join("notes.parquet");
+    let reader = SerializedFileReader::new(File::open(&path).expect("open")).expect("table");
+    assert!(reader.num_row_groups() > 1);
+    for (number, row) in reader.get_row_iter(None).expect("rows").enumerate() {
+        let row = row.expect("a row");
+        assert_eq!(
+            (row.get_uint(0).expect("row_id"), row.get_ulong(2).expect("count")),
+            (number as u32, number as u64)
+        );
+    }
+    let plain = 4 * 140_000;
+    let column = |group: usize| reader.metadata().row_group(group).column(0).compressed_size();
+    let stored: i64 = (0..reader.num_row_groups()).map(column).sum();
+    assert!(stored < plain / 50, "{stored} bytes of numbers that follow each other");
 }
 
 #[test]

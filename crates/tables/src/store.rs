@@ -14,10 +14,12 @@ use crate::*;
 use cell::Cell;
 use parquet::basic::{Encoding, Type as PhysicalType};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::mem::size_of;
@@ -35,6 +37,11 @@ type Write<'a> = Box<dyn FnOnce() -> Result<(), Error> + Send + 'a>;
 const ROWS_A_GROUP: usize = 1 << 17;
 /// Rows of a table that no file without a name may hold: more than any system has nodes, callbacks or findings.
 const MOST_BYTES_IN_MEMORY: u64 = 1 << 30;
+
+/// The first column of every table: the number of the row, which other tables refer to. Nobody needs to read it.
+const ID: &str = "row_id";
+/// Key of the metadata of each file: JSON with `rows_of`, from columns to the tables whose rows they hold.
+const METADATA: &str = "tachograph";
 
 /// Tables that all versions have written; of the others a run may be older.
 const ALWAYS: [&str; 10] =
@@ -76,7 +83,10 @@ pub enum Error {
 trait Row: Sized {
     const NAME: &'static str;
     fn schema() -> Result<Vec<TypePtr>, ParquetError>;
-    fn write(rows: &[Self], group: &mut SerializedRowGroupWriter<'_, File>) -> Result<(), ParquetError>;
+    /// Columns that hold rows of other tables, with the names of these tables.
+    fn references() -> BTreeMap<&'static str, &'static str>;
+    /// Writes a group, whose first row has this number.
+    fn write(rows: &[Self], first: usize, group: &mut SerializedRowGroupWriter<'_, File>) -> Result<(), ParquetError>;
     /// Hands on the rows of a group, so many at once.
     fn read(
         group: &dyn RowGroupReader,
@@ -116,10 +126,24 @@ macro_rules! tables {
                 fn of<R, C: Cell>(name: &str, _: fn(R) -> C) -> Result<TypePtr, ParquetError> {
                     Ok(Arc::new(C::schema(name)?))
                 }
-                Ok(vec![$(of(stringify!($column), |row: $Row| row.$column)?),*])
+                Ok(vec![Arc::new(u32::schema(ID)?), $(of(stringify!($column), |row: $Row| row.$column)?),*])
             }
 
-            fn write(rows: &[Self], group: &mut SerializedRowGroupWriter<'_, File>) -> Result<(), ParquetError> {
+            fn references() -> BTreeMap<&'static str, &'static str> {
+                fn of<R, C: Cell>(_: fn(R) -> C) -> Option<&'static str> {
+                    C::TABLE
+                }
+                let columns = [$((stringify!($column), of(|row: $Row| row.$column))),*];
+                columns.into_iter().filter_map(|(column, table)| Some((column, table?))).collect()
+            }
+
+            fn write(
+                rows: &[Self],
+                first: usize,
+                group: &mut SerializedRowGroupWriter<'_, File>,
+            ) -> Result<(), ParquetError> {
+                let ids: Vec<u32> = (first..first + rows.len()).map(|number| number as u32).collect();
+                cell::write(group, ids.iter())?;
                 $(cell::write(group, rows.iter().map(|row| &row.$column))?;)*
                 Ok(())
             }
@@ -265,19 +289,23 @@ fn write_table<R: Row>(folder: &Path, rows: &[R]) -> Result<(), Error> {
 fn write_rows<R: Row>(file: File, rows: &[R]) -> Result<(), ParquetError> {
     let schema = Type::group_type_builder(R::NAME).with_fields(R::schema()?).build()?;
     let mut properties = WriterProperties::builder().set_compression(parquet::basic::Compression::SNAPPY);
-    // Times hardly repeat, and follow each other closely.
-    let is_time = |field: &&TypePtr| field.is_primitive() && field.get_physical_type() == PhysicalType::INT64;
-    for field in schema.get_fields().iter().filter(is_time) {
+    // Times and numbers of rows hardly repeat, and follow each other closely.
+    let follow = |field: &&TypePtr| {
+        field.name() == ID || (field.is_primitive() && field.get_physical_type() == PhysicalType::INT64)
+    };
+    for field in schema.get_fields().iter().filter(follow) {
         let column = ColumnPath::from(field.name());
         properties = properties
             .set_column_dictionary_enabled(column.clone(), false)
             .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
     }
-    let properties = properties.build();
+    let rows_of = serde_json::json!({ "rows_of": R::references() }).to_string();
+    let metadata = KeyValue { key: METADATA.into(), value: Some(rows_of) };
+    let properties = properties.set_key_value_metadata(Some(vec![metadata])).build();
     let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
-    for rows in rows.chunks(ROWS_A_GROUP) {
+    for (number, rows) in rows.chunks(ROWS_A_GROUP).enumerate() {
         let mut group = writer.next_row_group()?;
-        R::write(rows, &mut group)?;
+        R::write(rows, number * ROWS_A_GROUP, &mut group)?;
         group.close()?;
         crate::rows::relieve();
     }

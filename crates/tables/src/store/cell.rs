@@ -19,6 +19,8 @@ use std::sync::Arc;
 /// A value that one Parquet value holds.
 pub(super) trait Value: Sized {
     type Stored: DataType;
+    /// The table of which it is a row.
+    const TABLE: Option<&'static str> = None;
     fn logical() -> Option<LogicalType>;
     fn store(&self) -> <Self::Stored as DataType>::T;
     fn restore(stored: <Self::Stored as DataType>::T) -> Result<Self, ParquetError>;
@@ -35,6 +37,8 @@ pub(super) struct Levels<D: DataType> {
 /// One row's part of a column.
 pub(super) trait Cell: Sized {
     type Stored: DataType;
+    /// The table whose rows it holds.
+    const TABLE: Option<&'static str>;
     fn schema(name: &str) -> Result<Type, ParquetError>;
     fn write(&self, levels: &mut Levels<Self::Stored>);
     fn read(levels: Levels<Self::Stored>) -> Result<Vec<Self>, ParquetError>;
@@ -71,8 +75,9 @@ macro_rules! value {
 }
 value!(u32, Int32Type, Some(LogicalType::integer(32, false)), v => *v as i32, s => Ok(s as u32));
 value!(u64, Int64Type, Some(LogicalType::integer(64, false)), v => *v as i64, s => Ok(s as u64));
-impl<T> Value for Row<T> {
+impl<T: super::Row> Value for Row<T> {
     type Stored = Int32Type;
+    const TABLE: Option<&'static str> = Some(T::NAME);
     fn logical() -> Option<LogicalType> {
         u32::logical()
     }
@@ -116,6 +121,7 @@ fn primitive<V: Value>(name: &str, repetition: Repetition) -> Result<Type, Parqu
 
 impl<V: Value> Cell for V {
     type Stored = V::Stored;
+    const TABLE: Option<&'static str> = V::TABLE;
     fn schema(name: &str) -> Result<Type, ParquetError> {
         primitive::<V>(name, Repetition::REQUIRED)
     }
@@ -129,6 +135,7 @@ impl<V: Value> Cell for V {
 
 impl<V: Value> Cell for Option<V> {
     type Stored = V::Stored;
+    const TABLE: Option<&'static str> = V::TABLE;
     fn schema(name: &str) -> Result<Type, ParquetError> {
         primitive::<V>(name, Repetition::OPTIONAL)
     }
@@ -155,6 +162,7 @@ impl<V: Value> Cell for Option<V> {
 
 impl<V: Value> Cell for Vec<V> {
     type Stored = V::Stored;
+    const TABLE: Option<&'static str> = V::TABLE;
     fn schema(name: &str) -> Result<Type, ParquetError> {
         let element = Arc::new(primitive::<V>("element", Repetition::REQUIRED)?);
         let list = Type::group_type_builder("list")
