@@ -2,10 +2,9 @@
 
 use crate::exit::{Failure, Outcome};
 use crate::options::Model as Options;
-use crate::{analysis, runs};
+use crate::runs;
 use anyhow::Context;
 use tacho_model::{twin, write, Names};
-use tacho_printing::Lines;
 
 pub fn run(options: Options) -> Outcome {
     let run = runs::open(&options.run)?;

@@ -159,7 +159,7 @@ impl Maker<'_> {
         let by_inputs = |of: &[(String, u64, u64)]| of.iter().all(|(name, ..)| name.starts_with('/'));
         let matches = all_matched.len() > 1 && timers.is_empty() && causes.values().all(|of| by_inputs(of));
         let held = |input: &str| {
-            let of_rule = |l: &&Link| matches!(l.rule, LinkRule::Latest | LinkRule::LatestOnce | LinkRule::Match);
+            let of_rule = |l: &&&Link| matches!(l.rule, LinkRule::Latest | LinkRule::LatestOnce | LinkRule::Match);
             links.iter().filter(of_rule).any(|l| l.input == input && l.output.is_some())
         };
         let held: BTreeSet<String> =
