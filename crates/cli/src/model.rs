@@ -2,14 +2,18 @@
 
 use crate::exit::{Failure, Outcome};
 use crate::options::Model as Options;
-use crate::runs;
+use crate::{runs, simulate};
 use anyhow::Context;
-use tacho_model::{twin, write, Names};
+use tacho_events::run::RunInfo;
+use tacho_figures::Whole;
+use tacho_model::{twin, write, Names, Twin};
+use tacho_printing::Lines;
+use tacho_simulate::fit;
 
 pub fn run(options: Options) -> Outcome {
     let run = runs::open(&options.run)?;
     let info = run.info().context("run.json")?;
-    let whole = tacho_figures::whole(&run, None)?;
+    let mut whole = tacho_figures::whole(&run, None)?;
     if whole.tables.nodes.is_empty() {
         return Err(Failure::Usage(format!(
             "{}: shows no node; expected a run, a recording or an imported trace of a system of nodes (of a sweep, name \
@@ -17,8 +21,7 @@ pub fn run(options: Options) -> Outcome {
             run.path().display()
         )));
     }
-    let made = |names| twin(&whole.tables, &info, whole.workload.as_ref(), names);
-    let twin = made(Names::new(options.anonymous));
+    let twin = twin(&whole.tables, &info, whole.workload.as_ref(), Names::new(options.anonymous));
     let text = write(&twin);
     let file = options.out.as_ref().map_or_else(|| "twin.yaml".into(), |path| path.display().to_string());
     let (_, warnings) = tacho_workload::parse(&text, &file)
@@ -28,15 +31,24 @@ pub fn run(options: Options) -> Outcome {
     match &options.out {
         Some(path) => {
             std::fs::write(path, &text).with_context(|| path.display().to_string())?;
-            eprintln!(
-                "tacho: {}: {} nodes, {} chains",
-                path.display(),
-                twin.workload.nodes.len(),
-                twin.workload.chains.len()
-            );
+            let (nodes, chains) = (twin.workload.nodes.len(), twin.workload.chains.len());
+            eprintln!("tacho: {}: {nodes} nodes, {chains} chains", path.display());
         }
-        None if !options.validate => print!("{text}"),
+        None if !options.validate => runs::print(&Lines::composed(&text))?,
         None => {}
     }
+    if options.validate {
+        validate(&twin, &mut whole, &info, &format!("{}-twin", runs::stem(&options.run)))?;
+    }
     Ok(())
+}
+
+/// Simulates the twin with the costs that the run shows, and prints both side by side.
+fn validate(twin: &Twin, whole: &mut Whole, info: &RunInfo, name: &str) -> Outcome {
+    twin.names.apply(&mut whole.tables);
+    twin.names.apply_to_figures(&mut whole.summary);
+    let costs = fit::of_recording(&whole.tables, info, &twin.workload);
+    let prediction = simulate::twin(name, &twin.workload, &costs, &whole.summary)?;
+    runs::print(&Lines::composed(&simulate::compared(&prediction)))?;
+    runs::print(&Lines::composed(&simulate::compared_topics(&prediction)))
 }

@@ -253,7 +253,7 @@ pub struct Model {
     /// Replace names of nodes, topics, processes, threads and chains
     #[arg(long)]
     pub anonymous: bool,
-    /// Simulate the twin, and print what was measured beside what it does
+    /// Simulate the twin with the costs that the run shows, and print what was measured beside it
     #[arg(long)]
     pub validate: bool,
 }

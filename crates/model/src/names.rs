@@ -1,6 +1,8 @@
 //! Names of a twin: as recorded, made fit for a workload; or others, so that nobody learns the recorded ones.
 
 use std::collections::{BTreeMap, BTreeSet};
+use tacho_tables::summary::Summary;
+use tacho_tables::Tables;
 
 /// Names of the twin by recorded name, of one kind each.
 #[derive(Debug, Default)]
@@ -65,6 +67,29 @@ impl Names {
     /// The twin's name of a recorded topic.
     pub fn of_topic(&self, recorded: &str) -> Option<&str> {
         self.topics.get(recorded).map(String::as_str)
+    }
+
+    /// Gives nodes and topics of tables the twin's names, so that they are those of a run of the twin.
+    pub fn apply(&self, tables: &mut Tables) {
+        for node in &mut tables.nodes {
+            node.name = self.of_node(&node.name).unwrap_or_else(|| std::mem::take(&mut node.name));
+        }
+        for endpoint in &mut tables.endpoints {
+            endpoint.topic = self.of_topic(&endpoint.topic).unwrap_or(&endpoint.topic).to_owned();
+        }
+    }
+
+    /// Gives chains and topics of figures the twin's names.
+    pub fn apply_to_figures(&self, summary: &mut Summary) {
+        for chain in &mut summary.chains {
+            for name in &mut chain.path {
+                let twins = self.of_topic(name).map(str::to_owned).or_else(|| self.of_node(name));
+                *name = twins.unwrap_or_else(|| std::mem::take(name));
+            }
+        }
+        for topic in &mut summary.topics {
+            topic.topic = self.of_topic(&topic.topic).unwrap_or(&topic.topic).to_owned();
+        }
     }
 
     fn new_name(&mut self, kind: &str, recorded: &str, count: usize) -> String {

@@ -38,6 +38,8 @@ pub struct Seen {
     pub callbacks: HashMap<Row<Callback>, CallbackSeen>,
     /// Publish calls outside of callbacks by publisher: their times.
     pub outside: HashMap<Row<Endpoint>, Vec<i64>>,
+    /// Whether no execution has its CPU time.
+    pub is_wall: bool,
     /// The window, s.
     pub span_s: f64,
 }
@@ -93,6 +95,7 @@ impl Seen {
                 *of.topics.entry(tables.endpoints[*publisher].topic.clone()).or_default() += 1;
             }
         }
-        Seen { callbacks, outside, span_s: (to_ns - from_ns) as f64 / 1e9 }
+        let is_wall = !callbacks.is_empty() && tables.executions.iter().all(|execution| execution.cpu_ns.is_none());
+        Seen { callbacks, outside, is_wall, span_s: (to_ns - from_ns) as f64 / 1e9 }
     }
 }

@@ -31,11 +31,14 @@ pub fn of(mut times: Vec<i64>) -> Work {
     for count in COUNTS {
         let place = |k: usize| (k * (times.len() - 1)) as f64 / (count - 1) as f64;
         found = Work::Quantiles((0..count).map(|k| rounded(between(&times, place(k)))).collect());
-        if (found.mean().as_nanos() as f64 - mean).abs() <= MEAN_OFF * mean {
+        if (found.mean().as_nanos() as f64 - mean).abs() <= (MEAN_OFF * mean).max(ROUNDED_TO_NS as f64) {
             break;
         }
     }
-    found
+    match found {
+        Work::Quantiles(of) if of.first() == of.last() => of.first().map_or(Work::None, |time| Work::Fixed(*time)),
+        found => found,
+    }
 }
 
 /// The sleep that some times off the CPU show; none if most are what a wake-up takes, or a wait for a CPU.
