@@ -1,11 +1,11 @@
 //! Runs a system in virtual time: nodes on the kernel's CPUs, messages between them.
 
-use crate::kernel::{Due, Kernel, Thread};
+use crate::kernel::{Kernel, Thread};
 use crate::node::{Message, Node, Step, Waits};
+use crate::queue::{Queue, What};
 use crate::spread::Spread;
 use crate::trace::Trace;
-use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use tacho_events::files::Failed;
 use tacho_events::number;
 use tacho_workload::random::Draws;
@@ -54,40 +54,6 @@ pub(crate) enum Owner {
     Background,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum What {
-    Cpu(Due),
-    Alarm { node: usize, number: u64 },
-    Send { link: usize },
-    Travelled { link: usize },
-}
-
-struct Event {
-    at_ns: i64,
-    order: u64,
-    what: What,
-}
-
-impl PartialEq for Event {
-    fn eq(&self, other: &Self) -> bool {
-        (self.at_ns, self.order) == (other.at_ns, other.order)
-    }
-}
-
-impl Eq for Event {}
-
-impl PartialOrd for Event {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Event {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.at_ns, self.order).cmp(&(other.at_ns, other.order))
-    }
-}
-
 /// Thread ids and names, for the kernel's events.
 pub(crate) struct Named {
     pub tid: u32,
@@ -124,20 +90,6 @@ pub(crate) struct Simulation {
     pub used_ns: Option<i64>,
 }
 
-/// What is to come, in the order of time.
-#[derive(Default)]
-pub(crate) struct Queue {
-    heap: BinaryHeap<Reverse<Event>>,
-    order: u64,
-}
-
-impl Queue {
-    fn push(&mut self, at_ns: i64, what: What) {
-        self.order += 1;
-        self.heap.push(Reverse(Event { at_ns, order: self.order, what }));
-    }
-}
-
 impl Simulation {
     /// Runs from `start_ns` until nothing is left to do or `end_ns`. `progress` gets the time now and then. CPU time is
     /// counted until `stop_ns`.
@@ -158,7 +110,7 @@ impl Simulation {
             self.rest(node, begins_ns, Waits::ForTime);
         }
         let mut looked = 0u32;
-        while let Some(Reverse(Event { at_ns: now, what, .. })) = self.queue.heap.pop() {
+        while let Some((now, what)) = self.queue.pop() {
             if now >= stop_ns && self.used_ns.is_none() {
                 self.used_ns = Some(self.used_so_far_ns());
             }
