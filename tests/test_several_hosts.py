@@ -11,7 +11,8 @@ from waiting import succeeded
 
 MESSAGES = 100
 AHEAD_NS = 7_000_000
-HEADER, CHUNK, CHUNK_HEADER, CLOCK_SYNC = 4096, 32768, 64, 2
+HEADER, CHUNK, CHUNK_HEADER, SIZES = 4096, 32768, 64, 3920
+CLOCK_SYNC, WIDE, VARIES = 2, 4, 15
 
 
 def shift(events, ahead_ns, boot_id):
@@ -29,10 +30,15 @@ def shift(events, ahead_ns, boot_id):
         data[176:240] = b"roadside".ljust(64, b"\0")
         for chunk in range(HEADER, len(data) - CHUNK + 1, CHUNK):
             at = chunk + CHUNK_HEADER
-            while at < chunk + CHUNK and (head := struct.unpack_from("<Q", data, at)[0]):
-                if head >> 6 & 0x3FF == CLOCK_SYNC:
-                    add(at + 8)
-                at += 8 + 8 * (head & 0x3F)
+            while at < chunk + CHUNK and (kind := struct.unpack_from("<I", data, at)[0] & 0xFF):
+                size, payload = data[SIZES + kind // 2] >> 4 * (kind % 2) & 15, at + 4
+                if size == VARIES:
+                    size, of_kind = struct.unpack_from("<HH", data, payload)
+                    payload += 4
+                    kind = of_kind if kind == WIDE else kind
+                if kind == CLOCK_SYNC:
+                    add(payload)
+                at = payload + 4 * size
         path.write_bytes(data)
 
 

@@ -16,8 +16,7 @@ pub fn run(options: Options) -> Outcome {
     let mut whole = tacho_figures::whole(&run, None)?;
     if whole.tables.nodes.is_empty() {
         return Err(Failure::Usage(format!(
-            "{}: shows no node; expected a run, a recording or an imported trace of a system of nodes (of a sweep, name \
-             a point)",
+            "{}: shows no node; expected a run, a recording or an imported trace of nodes (of a sweep, name a point)",
             run.path().display()
         )));
     }

@@ -129,8 +129,11 @@ mod tests {
         tables_as_csv(&run, &out, &mut Watched { show: &mut show, stop: &AtomicBool::new(false) }).expect("written");
         let text = std::fs::read_to_string(out.join("processes.csv")).expect("a table");
         let (header, row) = text.split_once('\n').expect("two lines");
-        assert!(header.starts_with("pid,executable,command,host,clock,") && header.contains("first_ns"), "{header}");
-        assert_eq!(row, "7,/bin/a,\"a, \"\"b\"\"\",car,,1,0,true,-5,3,,\n");
+        assert!(
+            header.starts_with("row_id,pid,executable,command,host,clock,") && header.contains("first_ns"),
+            "{header}"
+        );
+        assert_eq!(row, "0,7,/bin/a,\"a, \"\"b\"\"\",car,,1,0,true,-5,3,,\n");
         let chains = std::fs::read_to_string(out.join("chains.csv")).expect("a table");
         assert!(chains.contains("\"[\"\"/a\"\",\"\"/t\"\"]\""), "{chains}");
         assert!(shown.contains(&"tables".to_owned()));

@@ -11,6 +11,7 @@ pub mod fit;
 pub mod kernel;
 mod node;
 pub mod prediction;
+mod queue;
 mod simulation;
 pub mod spread;
 mod system;

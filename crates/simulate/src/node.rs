@@ -207,7 +207,7 @@ impl Node {
             self.steps.extend(clocked.map(|of| Step::Skip(of.publisher, skipped)));
         }
         self.steps.extend([Step::BeginTimer(timer), Step::WorkOfTimer(timer)]);
-        for of in serves.iter_mut().filter_map(|of| of.turns.next().then_some(&*of)) {
+        for of in serves.iter_mut().filter_map(|of| of.turns.is_due().then_some(&*of)) {
             let stamp = if of.is_clocked { Step::Due(of.publisher, due_ns) } else { Step::Stamp(due_ns) };
             self.steps.extend([stamp, Step::Publish(of.publisher)]);
         }
@@ -265,7 +265,7 @@ impl Node {
             let of = &mut self.subscriptions[subscription];
             let mut work = |steps: &mut Vec<Step>| {
                 steps.push(Step::WorkOf(subscription));
-                let due = of.answers.iter_mut().filter_map(|(publisher, turns)| turns.next().then_some(*publisher));
+                let due = of.answers.iter_mut().filter_map(|(publisher, turns)| turns.is_due().then_some(*publisher));
                 steps.extend(due.map(Step::Publish));
             };
             match &mut self.matcher {

@@ -1,12 +1,14 @@
 //! Runs a system in virtual time: nodes on the kernel's CPUs, messages between them.
 
+mod messages;
+
 use crate::executor::{Executor, Turn};
-use crate::kernel::{Due, Kernel, Thread};
+use crate::kernel::{Kernel, Thread};
 use crate::node::{Message, Node, Step, Waits};
+use crate::queue::{Queue, What};
 use crate::spread::Spread;
 use crate::trace::Trace;
-use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use tacho_events::files::Failed;
 use tacho_events::number;
 use tacho_workload::random::Draws;
@@ -55,40 +57,6 @@ pub(crate) enum Owner {
     Background,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum What {
-    Cpu(Due),
-    Alarm { node: usize, number: u64 },
-    Send { link: usize },
-    Travelled { link: usize },
-}
-
-struct Event {
-    at_ns: i64,
-    order: u64,
-    what: What,
-}
-
-impl PartialEq for Event {
-    fn eq(&self, other: &Self) -> bool {
-        (self.at_ns, self.order) == (other.at_ns, other.order)
-    }
-}
-
-impl Eq for Event {}
-
-impl PartialOrd for Event {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Event {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.at_ns, self.order).cmp(&(other.at_ns, other.order))
-    }
-}
-
 /// Thread ids and names, for the kernel's events.
 pub(crate) struct Named {
     pub tid: u32,
@@ -126,20 +94,6 @@ pub(crate) struct Simulation {
     pub used_ns: Option<i64>,
 }
 
-/// What is to come, in the order of time.
-#[derive(Default)]
-pub(crate) struct Queue {
-    heap: BinaryHeap<Reverse<Event>>,
-    order: u64,
-}
-
-impl Queue {
-    fn push(&mut self, at_ns: i64, what: What) {
-        self.order += 1;
-        self.heap.push(Reverse(Event { at_ns, order: self.order, what }));
-    }
-}
-
 impl Simulation {
     /// Runs from `start_ns` until nothing is left to do or `end_ns`. `progress` gets the time now and then. CPU time is
     /// counted until `stop_ns`.
@@ -161,7 +115,7 @@ impl Simulation {
             self.rest(node, begins_ns, Waits::ForTime);
         }
         let mut looked = 0u32;
-        while let Some(Reverse(Event { at_ns: now, what, .. })) = self.queue.heap.pop() {
+        while let Some((now, what)) = self.queue.pop() {
             if now >= stop_ns && self.used_ns.is_none() {
                 self.used_ns = Some(self.used_so_far_ns());
             }
@@ -268,51 +222,6 @@ impl Simulation {
                 Ok(())
             }
         }
-    }
-
-    /// Gives the middleware's threads of a process something to compute, after which a message is there.
-    fn help(&mut self, process: usize, need_ns: i64, link: usize, now: i64) -> Result<(), Failed> {
-        let helper = self.processes[process].helper;
-        self.processes[process].jobs.push_back((need_ns, link));
-        if self.kernel.is_asleep(helper) {
-            self.wake(helper, need_ns, 0, now, None)?;
-        }
-        Ok(())
-    }
-
-    /// The middleware's threads at the receiver begin with a message that was sent.
-    fn send(&mut self, link: usize, now: i64) -> Result<(), Failed> {
-        let Link { node, receive_cpu_ns, .. } = self.links[link];
-        if receive_cpu_ns > 0 {
-            return self.help(self.nodes[node].process, receive_cpu_ns, link, now);
-        }
-        self.links[link].received += 1;
-        Ok(())
-    }
-
-    /// The next message is there, if it has travelled and was received.
-    fn deliver(&mut self, link: usize, now: i64) -> Result<(), Failed> {
-        let Link { node, subscription, in_flight, travelled, received, .. } = &mut self.links[link];
-        let (node, subscription) = (*node, *subscription);
-        if *travelled == 0 || *received == 0 {
-            return Ok(());
-        }
-        (*travelled, *received) = (*travelled - 1, *received - 1);
-        let Some(message) = in_flight.pop_front() else { return Ok(()) };
-        let process = self.nodes[node].process;
-        let to = &mut self.nodes[node].subscriptions[subscription];
-        if to.queue.len() >= to.depth {
-            to.queue.pop_front();
-        }
-        to.queue.push_back(message);
-        let handle = to.handle;
-        let first = self.executors[self.nodes[node].executed_by].first();
-        self.trace.put(self.processes[process].stream, now, number::node_data_available, &[handle])?;
-        if self.nodes[first].waits == Waits::ForMessage {
-            let latency_ns = self.latencies.wake_up.draw(&mut self.draws);
-            self.rouse(first, latency_ns, now, Some(self.processes[process].helper))?;
-        }
-        Ok(())
     }
 
     /// Ends the wait of the first node of an executor, which stands for all of them.
@@ -521,39 +430,6 @@ impl Simulation {
             let words = [handle, message.publisher_id.into(), message.sequence, content_ns as u64];
             self.trace.put(self.streams[node], now, number::node_uses, &words)?;
         }
-        Ok(())
-    }
-
-    fn publish(&mut self, node: usize, publisher: usize, now: i64) -> Result<(), Failed> {
-        let stream = self.streams[node];
-        let content_ns = self.nodes[node].content_ns;
-        let of = &mut self.nodes[node].publishers[publisher];
-        let (publisher_id, sequence, address) = (of.id, of.sequence, of.message);
-        let message = Message { publisher_id, sequence, stamp_ns: now, content_ns, address };
-        of.sequence += 1;
-        let words = [of.handle, of.id.into(), message.sequence, of.size];
-        self.trace.put(stream, now, number::node_publish, &words)?;
-        self.trace.put(stream, now, number::rclcpp_publish, &[of.handle, of.message])?;
-        self.trace.put(stream, now, number::rcl_publish, &[of.handle, of.message])?;
-        for link in &of.links {
-            let link_number = *link;
-            let link = &mut self.links[link_number];
-            if link.loss > 0.0 && self.draws.uniform() <= link.loss {
-                continue;
-            }
-            let transit_ns = link.transit.draw(&mut self.draws);
-            // It occupies a link between hosts after the one before it.
-            let leaves_ns = now.max(link.free_ns);
-            link.free_ns = leaves_ns + link.occupies_ns;
-            let arrives_ns = leaves_ns + link.occupies_ns + link.delay_ns + transit_ns;
-            link.last_ns = arrives_ns.max(link.last_ns);
-            link.in_flight.push_back(message);
-            self.queue.push(leaves_ns + link.occupies_ns + link.delay_ns, What::Send { link: link_number });
-            self.queue.push(link.last_ns, What::Travelled { link: link_number });
-        }
-        let (send_ns, send_cpu_ns) = (of.send.draw(&mut self.draws), of.send_cpu_ns);
-        self.nodes[node].around_ns += send_cpu_ns;
-        self.nodes[node].first([Step::Compute(send_ns)]);
         Ok(())
     }
 

@@ -121,7 +121,7 @@ impl Turns {
     }
 
     /// Whether this activation is one of the share.
-    pub fn next(&mut self) -> bool {
+    pub fn is_due(&mut self) -> bool {
         self.owed_percent += self.share_percent;
         // Sums of a share such as 33.3 % are not exact.
         let is_due = self.owed_percent >= 100.0 - 1e-6;
@@ -140,11 +140,11 @@ mod tests {
     fn a_share_is_spread_evenly_and_is_exact_in_the_long_run() {
         let count = |share: f64, of: usize| {
             let mut turns = Turns::of(share);
-            (0..of).filter(|_| turns.next()).count()
+            (0..of).filter(|_| turns.is_due()).count()
         };
         assert_eq!((count(100.0, 7), count(0.0, 7), count(50.0, 8), count(30.0, 1000)), (7, 0, 4, 300));
         let mut turns = Turns::of(25.0);
-        let published: Vec<bool> = (0..8).map(|_| turns.next()).collect();
+        let published: Vec<bool> = (0..8).map(|_| turns.is_due()).collect();
         assert_eq!(published, [false, false, false, true, false, false, false, true]);
     }
 }

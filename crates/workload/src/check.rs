@@ -158,7 +158,7 @@ impl Check<'_> {
                         place,
                         format!("nothing makes `{}` publish `{}`", node.name, publication.topic),
                         "neither a rate nor an input that triggers",
-                        "rate: 10 Hz on the publication, an input, `from` and a timer, or spin or on: timer on the node",
+                        "rate: 10 Hz on the publication, an input, `from` a timer, or spin or on: timer on the node",
                     ),
                     (Executor::Spin { hz }, Some(rate)) if rate > hz => report.error(
                         "rate-above-spin",

@@ -372,7 +372,8 @@ fn simplify(node: &mut Node) {
     // A publication of the only triggering input needs no cause.
     let inputs: Vec<&String> = node.subscribes.iter().filter(|s| !s.latest).map(|s| &s.topic).collect();
     if let [input] = inputs.as_slice() {
-        let is_plain = |p: &Publication| matches!(p.from.as_slice(), [only] if only.name == **input && only.share_percent == 100.0);
+        let is_it = |cause: &Cause| cause.name == **input && cause.share_percent == 100.0;
+        let is_plain = |p: &Publication| matches!(p.from.as_slice(), [only] if is_it(only));
         node.publishes.iter_mut().filter(|p| is_plain(p)).for_each(|p| p.from.clear());
     }
 }

@@ -87,7 +87,7 @@ impl NodeExecutor {
         self.spend(Callback::Input(input));
         for index in 0..self.on_input[input].answers.len() {
             let (publisher, turns) = &mut self.on_input[input].answers[index];
-            if turns.next() {
+            if turns.is_due() {
                 let publisher = *publisher;
                 self.publish(publisher)?;
             }
