@@ -20,6 +20,8 @@ use tacho_workload::{Sweep, Workload};
 const PREDICTION: &str = "prediction.json";
 /// Folder of the run without the changes of `--set`.
 const AS_IS: &str = "as-is";
+/// Chains that are printed, critical ones first.
+const SHOWN: usize = 10;
 /// Columns of a line.
 const WIDTH: usize = 100;
 
@@ -89,7 +91,8 @@ pub fn twin(name: &str, workload: &Workload, costs: &Costs, measured: &Summary) 
     let by = Running { runner: &simulator, interrupted, command: runs::command(), discard_events: false };
     let run = runs::create(None, name)?;
     let Some(summary) = running::made(&run, &by, workload, name)?.0 else { return Ok(Prediction::default()) };
-    let chains = of_chains(&summary, None, Some(measured));
+    let mut chains = of_chains(&summary, None, Some(measured));
+    chains.retain(|chain| chain.measured.is_some());
     let topics = of_topics(&summary, Some(measured));
     let doubts = run.info().context("run.json")?.missing;
     let prediction = Prediction { set: Vec::new(), chains, topics, doubts, costs: costs.clone() };
@@ -178,7 +181,7 @@ pub fn compared(prediction: &Prediction) -> String {
     let headings = ["mean", "median", "p99", "worst", "mean off", "p99 off"].map(Column::number);
     let mut table = Table::new([Column::text("chain"), Column::text("end to end, ms")].into_iter().chain(headings));
     let ms = |figures: &Figures| [figures.mean_ms, figures.median_ms, figures.p99_ms, figures.worst_ms];
-    for chain in &prediction.chains {
+    for chain in prediction.chains.iter().take(SHOWN) {
         let PredictedChain { name, measured, as_is, simulated, .. } = chain;
         let changed = !prediction.set.is_empty();
         let rows = [
@@ -198,7 +201,11 @@ pub fn compared(prediction: &Prediction) -> String {
             table.row(cells);
         }
     }
-    format!("\nPredicted beside measured\n{}", table.render(WIDTH))
+    let more = match prediction.chains.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!("{more} more chains stand in {PREDICTION}.\n"),
+    };
+    format!("\nPredicted beside measured\n{}{more}", table.render(WIDTH))
 }
 
 /// Rates and losses of topics, measured and simulated.

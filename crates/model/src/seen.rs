@@ -5,7 +5,9 @@ use tacho_events::run::RunInfo;
 use tacho_tables::row::Row;
 use tacho_tables::{Callback, Endpoint, Execution, OffCpu, Tables};
 
-/// Most that one publish call may take of what a callback took.
+/// A callback that usually ends this soon after its last publish call begins does nothing after that call.
+const ENDS_WITH_CALL_NS: i64 = 1_000_000;
+/// Most that one publish call takes in any other callback, ns.
 const PUBLISH_CALL_NS: i64 = 200_000;
 
 /// Topics of the client library itself.
@@ -30,6 +32,35 @@ pub struct CallbackSeen {
     pub topics: BTreeMap<String, u64>,
     /// Threads that it ran on.
     pub tids: BTreeSet<u32>,
+}
+
+/// What publish calls of a callback take. The costs of a run have them, so work is without.
+enum Calls {
+    /// What is left of each execution from its last call on.
+    ToItsEnd,
+    /// This, ns.
+    Each(i64),
+}
+
+impl Calls {
+    /// By what is left of executions from their last calls on, ns.
+    fn of(mut tails: Vec<i64>) -> Calls {
+        tails.sort_unstable();
+        match tails.get(tails.len() / 2) {
+            Some(median) if *median > ENDS_WITH_CALL_NS => Calls::Each(PUBLISH_CALL_NS.min(tails[0])),
+            _ => Calls::ToItsEnd,
+        }
+    }
+
+    /// What the calls of an execution took, ns.
+    fn took_ns(&self, sent: &[(i64, Row<Endpoint>)], end_ns: i64) -> i64 {
+        let times = || sent.iter().map(|(ns, _)| *ns);
+        let (Some(first_ns), Some(last_ns)) = (times().min(), times().max()) else { return 0 };
+        match self {
+            Calls::ToItsEnd => (sent.len() as i64 * (end_ns - last_ns)).min(end_ns - first_ns),
+            Calls::Each(ns) => sent.len() as i64 * ns,
+        }
+    }
 }
 
 /// All that is seen.
@@ -67,20 +98,20 @@ impl Seen {
             }
         }
         let has_scheduler = !tables.preemptions.is_empty();
-        let mut tails: HashMap<Row<Callback>, i64> = HashMap::new();
+        let mut tails: HashMap<Row<Callback>, Vec<i64>> = HashMap::new();
         for (row, execution) in tables.executions.numbered() {
             let last = published.get(&row).and_then(|of| of.iter().map(|(ns, _)| *ns).max());
             if let (Some(last_ns), Some(end_ns)) = (last, execution.end_ns) {
-                let tail = tails.entry(execution.callback).or_insert(PUBLISH_CALL_NS);
-                *tail = (*tail).min(end_ns - last_ns);
+                tails.entry(execution.callback).or_default().push(end_ns - last_ns);
             }
         }
+        let calls: HashMap<Row<Callback>, Calls> = tails.into_iter().map(|(row, of)| (row, Calls::of(of))).collect();
         let mut callbacks: HashMap<Row<Callback>, CallbackSeen> = HashMap::new();
         for (row, execution) in tables.executions.numbered().filter(|(_, e)| is_measured(e.start_ns)) {
             let Some(end_ns) = execution.end_ns else { continue };
             let of = callbacks.entry(execution.callback).or_default();
             let sent = published.get(&row).map_or(&[][..], Vec::as_slice);
-            let calls_ns = sent.len() as i64 * tails.get(&execution.callback).copied().unwrap_or(0);
+            let calls_ns = calls.get(&execution.callback).map_or(0, |calls| calls.took_ns(sent, end_ns));
             let wall_ns = end_ns - execution.start_ns;
             of.runs += 1;
             of.is_wall |= execution.cpu_ns.is_none();

@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 pub(crate) enum Turn {
     /// The steps of a node.
     Of(usize),
-    /// It looks which subscriptions have a message.
-    Messages,
+    /// A subscription had a message when it looked.
+    Take(usize, usize),
     /// It looks again if anything ran, or waits.
     Again,
 }

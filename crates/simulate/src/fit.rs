@@ -233,12 +233,14 @@ impl<'a> Run<'a> {
         // Many messages go one way.
         let mut transits: BTreeMap<(Row<Endpoint>, Row<Endpoint>), Vec<i64>> = BTreeMap::new();
         for message in &self.tables.messages {
-            let (Some(publish_ns), Some(arrival_ns)) = (message.publish_ns, message.arrival_ns) else { continue };
+            let Some(publish_ns) = message.publish_ns else { continue };
+            let arrival_ns = message.arrival_ns.or_else(|| self.started_at_once(message.execution?, publish_ns));
+            let Some(arrival_ns) = arrival_ns else { continue };
             if let Some(publisher) = message.publisher {
                 let transit = transits.entry((publisher, message.subscription)).or_default();
                 transit.push(arrival_ns - publish_ns);
             }
-            let Some(row) = message.execution else { continue };
+            let Some(row) = message.execution.filter(|_| message.arrival_ns.is_some()) else { continue };
             let execution = &self.tables.executions[row];
             let Some(before) = self.before(row) else { continue };
             let node = self.tables.callbacks[execution.callback].node.and_then(|node| self.nodes[node]);
@@ -259,6 +261,13 @@ impl<'a> Run<'a> {
                 transit.add(ns - way.delay_ns - way.occupies_ns, !self.is_busy);
             }
         }
+    }
+
+    /// The start of an execution whose thread did nothing else since its message was published: if arrivals were not
+    /// recorded, transit and wake-up are one.
+    fn started_at_once(&self, execution: Row<Execution>, publish_ns: i64) -> Option<i64> {
+        let is_free = self.before(execution)?.is_none_or(|end_ns| end_ns <= publish_ns);
+        is_free.then(|| self.tables.executions[execution].start_ns)
     }
 
     /// The node of the workload that has an endpoint.

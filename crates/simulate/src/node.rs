@@ -193,12 +193,6 @@ impl Node {
         }
     }
 
-    /// Steps of the subscriptions that have a message now.
-    pub fn look_at_messages(&mut self) {
-        let waiting = self.subscriptions.iter().enumerate().filter(|(_, s)| !s.queue.is_empty());
-        self.steps.extend(waiting.map(|(index, _)| Step::Take(index)));
-    }
-
     fn run_timer(&mut self, timer: usize, due_ns: i64, skipped: u64) {
         self.ran = true;
         let serves = &mut self.timers[timer].serves;

@@ -258,11 +258,12 @@ impl Simulation {
                     Some(step) => return Some((node, step)),
                     None => drop(of.agenda.pop_front()),
                 },
-                Turn::Messages => {
+                Turn::Take(node, subscription) => {
                     of.agenda.pop_front();
-                    let running: Vec<usize> = of.running(&self.nodes, now).collect();
-                    running.iter().for_each(|node| self.nodes[*node].look_at_messages());
-                    running.iter().rev().for_each(|node| of.agenda.push_front(Turn::Of(*node)));
+                    if now < self.nodes[node].end_ns {
+                        of.agenda.push_front(Turn::Of(node));
+                        self.nodes[node].steps.push_back(Step::Take(subscription));
+                    }
                 }
                 Turn::Again => {
                     of.agenda.pop_front();
@@ -272,7 +273,8 @@ impl Simulation {
         }
     }
 
-    /// Lets an executor of several nodes look once around: the timers of all, then the messages that wait after them.
+    /// Lets an executor of several nodes look once around: the timers of all that are due, then at most one message of
+    /// each subscription that has one now, before the timers run.
     fn look_around(&mut self, executor: usize, now: i64) {
         let of = &mut self.executors[executor];
         let running: Vec<usize> = of.running(&self.nodes, now).collect();
@@ -281,7 +283,11 @@ impl Simulation {
         }
         running.iter().for_each(|node| self.nodes[*node].look_at_timers(now));
         of.agenda.extend(running.iter().map(|node| Turn::Of(*node)));
-        of.agenda.extend([Turn::Messages, Turn::Again]);
+        for node in running {
+            let waiting = self.nodes[node].subscriptions.iter().enumerate().filter(|(_, s)| !s.queue.is_empty());
+            of.agenda.extend(waiting.map(|(subscription, _)| Turn::Take(node, subscription)));
+        }
+        of.agenda.push_back(Turn::Again);
     }
 
     /// Lets an executor of several nodes look again if anything ran, or wait.
