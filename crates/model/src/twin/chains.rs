@@ -9,11 +9,18 @@ impl Maker<'_> {
     pub(super) fn chains(&mut self) -> Vec<Chain> {
         let named: Vec<String> =
             self.known.map(|k| k.chains.iter().map(|c| c.name.clone()).collect()).unwrap_or_default();
-        let is_wanted =
-            |chain: &&tacho_tables::Chain| named.contains(&chain.name) || named.is_empty() && chain.critical;
+        // A chain that the workload names by its nodes may go over several topics: a path each.
+        let name_of = |chain: &tacho_tables::Chain| {
+            let is_it = |name: &&String| chain.name.strip_prefix(name.as_str()).is_some_and(is_rest_of_name);
+            named.iter().find(is_it).unwrap_or(&chain.name).clone()
+        };
+        let is_wanted = |chain: &&tacho_tables::Chain| match named.is_empty() {
+            true => chain.critical,
+            false => named.contains(&name_of(chain)),
+        };
         let mut chains: Vec<Chain> = Vec::new();
         for chain in self.tables.chains.iter().filter(is_wanted) {
-            let name = self.names.other("chain", &chain.name);
+            let name = self.names.other("chain", &name_of(chain));
             let nodes: Option<Vec<String>> =
                 chain.path.iter().step_by(2).map(|of| Some(self.names.of_node(of)?[1..].to_owned())).collect();
             let of = |name: &String| self.nodes.iter().find(|(node, _)| node.name == *name).map(|(node, _)| node);
@@ -35,4 +42,9 @@ impl Maker<'_> {
         }
         chains
     }
+}
+
+/// What may come after the name of a chain: nothing, or the topics of one of its paths.
+fn is_rest_of_name(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with(" over ")
 }
