@@ -18,6 +18,7 @@ mod export;
 mod generate;
 mod import;
 mod interrupt;
+mod model;
 mod node_clocks;
 mod options;
 mod planning;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         Verb::Import(options) => interrupt::whole(import::run(options)),
         Verb::Explain(options) => explain::run(options),
         Verb::Top(options) => top::run(options),
+        Verb::Model(options) => interrupt::whole(model::run(options)),
         Verb::Tune(options) => interrupt::whole(tune::run(options)),
         Verb::Report(options) => report::run(options),
         Verb::Compare(options) => compare::run(options),

@@ -44,6 +44,7 @@ pub enum Verb {
     Import(Import),
     Explain(Explain),
     Top(Top),
+    Model(Model),
     Tune(Tune),
     Report(Report),
     Compare(Compare),
@@ -232,6 +233,29 @@ pub struct Import {
     /// Print the figures as JSON (the run's summary.json)
     #[arg(long)]
     pub json: bool,
+}
+
+/// Make a workload from a recording: a twin that runs without the code of the system
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tacho model runs/car -o twin.yaml                  the twin of a recorded system
+  tacho model runs/car --anonymous -o twin.yaml      the same with other names, to share it
+  tacho model runs/car --validate                    how far its simulation is from what was measured
+
+What a workload cannot express is named in the file and on stderr.")]
+pub struct Model {
+    /// Run directory: of a recording, an imported trace, or a workload
+    pub run: PathBuf,
+    /// File to write [default: print it]
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace names of nodes, topics, processes, threads and chains
+    #[arg(long)]
+    pub anonymous: bool,
+    /// Simulate the twin with the costs that the run shows, and print what was measured beside it
+    #[arg(long)]
+    pub validate: bool,
 }
 
 /// Report where the time of a run goes, and what is wrong with it

@@ -10,16 +10,18 @@ use tacho_events::run::RunDirectory;
 use tacho_printing::Lines;
 use tacho_report::{Column, Table};
 use tacho_simulate::kernel::Settings;
-use tacho_simulate::prediction::{of_chains, Figures, PredictedChain, Prediction};
+use tacho_simulate::prediction::{of_chains, of_topics, Figures, Flow, PredictedChain, Prediction};
 use tacho_simulate::{fit, Costs, Simulator};
 use tacho_tables::store;
 use tacho_tables::summary::Summary;
-use tacho_workload::Sweep;
+use tacho_workload::{Sweep, Workload};
 
 /// File of the prediction, in its run directory.
 const PREDICTION: &str = "prediction.json";
 /// Folder of the run without the changes of `--set`.
 const AS_IS: &str = "as-is";
+/// Chains that are printed, critical ones first.
+const SHOWN: usize = 10;
 /// Columns of a line.
 const WIDTH: usize = 100;
 
@@ -39,7 +41,7 @@ pub fn run(options: Options) -> Outcome {
     let interrupted = interrupt::catch()?;
     let simulator = Simulator {
         costs: &costs,
-        settings: Settings::linux(cpus(&options, &costs)),
+        settings: Settings::linux(cpus(options.cpus, &costs)),
         scheduler: !options.no_scheduler,
         command: runs::command(),
         interrupted,
@@ -65,14 +67,45 @@ pub fn run(options: Options) -> Outcome {
     let (Some(summary), _) = running::made(&run, &by, &point.workload, &name)? else { return Ok(()) };
     let before = measured.as_ref().map(store::read_summary).transpose().context("figures of the run")?;
     let chains = of_chains(&summary, as_is.as_ref(), before.as_ref());
+    let topics = of_topics(&summary, before.as_ref());
     let doubts = run.info().context("run.json")?.missing;
-    let prediction = Prediction { set: options.set.clone(), chains, doubts, costs: costs.clone() };
-    let text = serde_json::to_string_pretty(&prediction).context(PREDICTION)?;
-    let path = run.path().join(PREDICTION);
-    std::fs::write(&path, text + "\n").with_context(|| path.display().to_string())?;
+    let prediction = Prediction { set: options.set.clone(), chains, topics, doubts, costs: costs.clone() };
+    store_prediction(&run, &prediction)?;
     show(&run, &summary, &prediction, options.json)?;
     say_spent(&simulator);
     eprintln!("tacho: run: {}", run.path().display());
+    Ok(())
+}
+
+/// Simulates the twin of a run, and compares it with what was measured; both have the twin's names.
+pub fn twin(name: &str, workload: &Workload, costs: &Costs, measured: &Summary) -> Result<Prediction, Failure> {
+    let interrupted = interrupt::catch()?;
+    let simulator = Simulator {
+        costs,
+        settings: Settings::linux(cpus(None, costs)),
+        scheduler: true,
+        command: runs::command(),
+        interrupted,
+        spent: Default::default(),
+    };
+    let by = Running { runner: &simulator, interrupted, command: runs::command(), discard_events: false };
+    let run = runs::create(None, name)?;
+    let Some(summary) = running::made(&run, &by, workload, name)?.0 else { return Ok(Prediction::default()) };
+    let mut chains = of_chains(&summary, None, Some(measured));
+    chains.retain(|chain| chain.measured.is_some());
+    let topics = of_topics(&summary, Some(measured));
+    let doubts = run.info().context("run.json")?.missing;
+    let prediction = Prediction { set: Vec::new(), chains, topics, doubts, costs: costs.clone() };
+    store_prediction(&run, &prediction)?;
+    say_spent(&simulator);
+    eprintln!("tacho: run of the twin: {}", run.path().display());
+    Ok(prediction)
+}
+
+fn store_prediction(run: &RunDirectory, prediction: &Prediction) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(prediction).context(PREDICTION)?;
+    let path = run.path().join(PREDICTION);
+    std::fs::write(&path, text + "\n").with_context(|| path.display().to_string())?;
     Ok(())
 }
 
@@ -125,9 +158,9 @@ fn costs(options: &Options, measured: Option<&RunDirectory>, sweep: &Sweep) -> R
     Ok(costs)
 }
 
-fn cpus(options: &Options, costs: &Costs) -> usize {
+fn cpus(asked: Option<u32>, costs: &Costs) -> usize {
     let here = || std::thread::available_parallelism().map_or(1, usize::from);
-    match (options.cpus, costs.cpus) {
+    match (asked, costs.cpus) {
         (Some(cpus), _) => cpus as usize,
         (None, 0) => here(),
         (None, cpus) => cpus as usize,
@@ -144,11 +177,11 @@ fn show(run: &RunDirectory, summary: &Summary, prediction: &Prediction, json: bo
 }
 
 /// What was measured, simulated as it is, and simulated with the changes, a line each for every chain.
-fn compared(prediction: &Prediction) -> String {
+pub fn compared(prediction: &Prediction) -> String {
     let headings = ["mean", "median", "p99", "worst", "mean off", "p99 off"].map(Column::number);
     let mut table = Table::new([Column::text("chain"), Column::text("end to end, ms")].into_iter().chain(headings));
     let ms = |figures: &Figures| [figures.mean_ms, figures.median_ms, figures.p99_ms, figures.worst_ms];
-    for chain in &prediction.chains {
+    for chain in prediction.chains.iter().take(SHOWN) {
         let PredictedChain { name, measured, as_is, simulated, .. } = chain;
         let changed = !prediction.set.is_empty();
         let rows = [
@@ -168,5 +201,27 @@ fn compared(prediction: &Prediction) -> String {
             table.row(cells);
         }
     }
-    format!("\nPredicted beside measured\n{}", table.render(WIDTH))
+    let more = match prediction.chains.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!("{more} more chains stand in {PREDICTION}.\n"),
+    };
+    format!("\nPredicted beside measured\n{}{more}", table.render(WIDTH))
+}
+
+/// Rates and losses of topics, measured and simulated.
+pub fn compared_topics(prediction: &Prediction) -> String {
+    let headings = ["measured, Hz", "simulated, Hz", "off", "measured lost", "simulated lost"].map(Column::number);
+    let mut table = Table::new([Column::text("topic")].into_iter().chain(headings));
+    let hz = |of: Flow| of.rate_hz.map_or_else(String::new, |hz| format!("{hz:.2}"));
+    let lost = |of: Flow| of.lost_percent.map_or_else(String::new, |percent| format!("{percent:.2} %"));
+    for topic in &prediction.topics {
+        let Some(measured) = topic.measured else { continue };
+        let off = match (measured.rate_hz, topic.simulated.rate_hz) {
+            (Some(was), Some(is)) => format!("{:+.1} %", 100.0 * (is - was) / was),
+            _ => String::new(),
+        };
+        let of = topic.simulated;
+        table.row(vec![topic.topic.clone(), hz(measured), hz(of), off, lost(measured), lost(of)]);
+    }
+    table.render(WIDTH)
 }

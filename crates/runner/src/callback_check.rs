@@ -29,12 +29,22 @@ fn silent(like: &Workload) -> Workload {
     let node = |name: &str, executor| Node { name: name.into(), process: name.into(), executor, ..Node::default() };
     let publication = Publication { topic: TOPIC.into(), size_bytes: 64, ..Publication::default() };
     let silent = Node {
-        subscribes: vec![Subscription { topic: "/callback_check/never".into(), qos: Qos::default(), latest: false }],
+        subscribes: vec![Subscription {
+            topic: "/callback_check/never".into(),
+            qos: Qos::default(),
+            latest: false,
+            ..Default::default()
+        }],
         publishes: vec![publication],
         ..node("silent", Executor::Arrival)
     };
     let spinner = Node {
-        subscribes: vec![Subscription { topic: TOPIC.into(), qos: Qos::default(), latest: false }],
+        subscribes: vec![Subscription {
+            topic: TOPIC.into(),
+            qos: Qos::default(),
+            latest: false,
+            ..Default::default()
+        }],
         ..node("spinner", Executor::Spin { hz: SPIN_HZ })
     };
     Workload {

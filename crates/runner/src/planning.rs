@@ -188,7 +188,8 @@ mod tests {
 
     #[test]
     fn a_node_may_have_a_middleware_of_its_own_and_peers_are_counted_across() {
-        let topic = |t: &str| Subscription { topic: t.into(), qos: Default::default(), latest: false };
+        let topic =
+            |t: &str| Subscription { topic: t.into(), qos: Default::default(), latest: false, ..Default::default() };
         let workload = Workload {
             middleware: "ros2".into(),
             nodes: vec![

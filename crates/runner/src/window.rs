@@ -1,6 +1,7 @@
 //! Plans when a run measures: warm-up, the measured window, and time for sent messages to arrive.
 
 use std::time::Duration;
+use tacho_workload::callbacks::Load;
 use tacho_workload::model::{Executor, Node, Publication, Workload};
 
 /// From sending the start to the start itself, so that every process has received it.
@@ -46,9 +47,12 @@ impl Window {
 /// spinning or timed node, to be computed on at every node, to pass the link of every host, and for publishers' queues
 /// to be transferred; at most two seconds.
 fn draining(workload: &Workload) -> Duration {
-    let of_node = |node: &Node| match node.executor {
-        Executor::Spin { hz } | Executor::Timer { hz } => Duration::from_secs_f64(1.0 / hz) + node.work.longest(),
-        Executor::Arrival => node.work.longest(),
+    let of_node = |node: &Node| {
+        let longest = node.loads().iter().map(Load::longest).max().unwrap_or_default();
+        match node.executor {
+            Executor::Spin { hz } | Executor::Timer { hz } => Duration::from_secs_f64(1.0 / hz) + longest,
+            Executor::Arrival => longest,
+        }
     };
     let of_nodes: Duration = workload.nodes.iter().filter(|node| !node.subscribes.is_empty()).map(of_node).sum();
     let of_links: Duration = workload.hosts.iter().filter_map(|host| host.link.delay).sum();
@@ -79,7 +83,8 @@ fn settling(workload: &Workload) -> Duration {
             Executor::Spin { hz } | Executor::Timer { hz } => Some(hz),
             Executor::Arrival => None,
         };
-        own.into_iter().chain(node.publishes.iter().filter_map(|p| p.rate_hz))
+        let rates = node.publishes.iter().filter_map(|p| p.rate_hz);
+        own.into_iter().chain(rates).chain(node.timers.iter().map(|timer| timer.hz))
     });
     let slowest = hz.fold(f64::INFINITY, f64::min);
     // A very low rate would make the warm-up too long: it is at most as long as the run.
@@ -94,7 +99,8 @@ mod tests {
     fn fan_out(size_bytes: u64, subscribers: usize) -> Workload {
         let publishes =
             vec![Publication { topic: "/data".into(), size_bytes, rate_hz: Some(10.0), ..Publication::default() }];
-        let subscribes = vec![Subscription { topic: "/data".into(), qos: Default::default(), latest: false }];
+        let subscribes =
+            vec![Subscription { topic: "/data".into(), qos: Default::default(), latest: false, ..Default::default() }];
         let subscriber = Node { subscribes, ..Node::default() };
         let mut workload = Workload { nodes: vec![subscriber; subscribers], ..Workload::default() };
         workload.nodes.push(Node { publishes, ..Node::default() });

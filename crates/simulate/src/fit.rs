@@ -128,27 +128,42 @@ pub fn fit(runs: &[RunDirectory]) -> Result<Costs> {
     if !others.is_empty() {
         costs.others_cpus = others.iter().sum::<f64>() / others.len() as f64;
     }
-    costs.timer = samples.timer.spread();
-    costs.take_ns = Spread::of(samples.take).quantile(0.5);
-    costs.check_ns = Spread::of(samples.check).quantile(0.5);
-    let take_ns = costs.take_ns;
-    costs.wake_up = samples.wake_up.spread().map(|ns| (ns - take_ns).max(0));
-    for ((topic, size_bytes, subscriptions), of) in samples.transfers {
-        let transit = of.transit.into_values().map(Latency::spread).collect();
-        costs.transfers.push(Transfer {
-            topic,
-            size_bytes,
-            subscriptions,
-            send: Spread::of(of.send),
-            transit,
-            send_cpu_ns: Spread::of(of.send_cpu).quantile(0.5),
-            receive_cpu_ns: Spread::of(of.receive_cpu).quantile(0.5),
-        });
-    }
+    samples.into_costs(&mut costs);
     Ok(costs)
 }
 
+/// The costs that a recording shows of a workload with its nodes and topics, such as its twin.
+pub fn of_recording(tables: &Tables, info: &RunInfo, workload: &Workload) -> Costs {
+    let (middleware, transport) = (workload.middleware.clone(), workload.transport.clone());
+    let cpus = info.machine.as_ref().map_or(0, |machine| machine.cpus);
+    let mut costs = Costs { middleware, transport, cpus, ..Costs::default() };
+    let mut samples = Samples::default();
+    Run::new(tables, info, workload).sample(&mut samples);
+    samples.into_costs(&mut costs);
+    costs
+}
+
 impl Samples {
+    fn into_costs(self, costs: &mut Costs) {
+        costs.timer = self.timer.spread();
+        costs.take_ns = Spread::of(self.take).quantile(0.5);
+        costs.check_ns = Spread::of(self.check).quantile(0.5);
+        let take_ns = costs.take_ns;
+        costs.wake_up = self.wake_up.spread().map(|ns| (ns - take_ns).max(0));
+        for ((topic, size_bytes, subscriptions), of) in self.transfers {
+            let transit = of.transit.into_values().map(Latency::spread).collect();
+            costs.transfers.push(Transfer {
+                topic,
+                size_bytes,
+                subscriptions,
+                send: Spread::of(of.send),
+                transit,
+                send_cpu_ns: Spread::of(of.send_cpu).quantile(0.5),
+                receive_cpu_ns: Spread::of(of.receive_cpu).quantile(0.5),
+            });
+        }
+    }
+
     fn of_topic(&mut self, topic: &Topic) -> &mut OfTopic {
         self.transfers.entry(topic.clone()).or_default()
     }
@@ -218,12 +233,14 @@ impl<'a> Run<'a> {
         // Many messages go one way.
         let mut transits: BTreeMap<(Row<Endpoint>, Row<Endpoint>), Vec<i64>> = BTreeMap::new();
         for message in &self.tables.messages {
-            let (Some(publish_ns), Some(arrival_ns)) = (message.publish_ns, message.arrival_ns) else { continue };
+            let Some(publish_ns) = message.publish_ns else { continue };
+            let arrival_ns = message.arrival_ns.or_else(|| self.started_at_once(message.execution?, publish_ns));
+            let Some(arrival_ns) = arrival_ns else { continue };
             if let Some(publisher) = message.publisher {
                 let transit = transits.entry((publisher, message.subscription)).or_default();
                 transit.push(arrival_ns - publish_ns);
             }
-            let Some(row) = message.execution else { continue };
+            let Some(row) = message.execution.filter(|_| message.arrival_ns.is_some()) else { continue };
             let execution = &self.tables.executions[row];
             let Some(before) = self.before(row) else { continue };
             let node = self.tables.callbacks[execution.callback].node.and_then(|node| self.nodes[node]);
@@ -244,6 +261,13 @@ impl<'a> Run<'a> {
                 transit.add(ns - way.delay_ns - way.occupies_ns, !self.is_busy);
             }
         }
+    }
+
+    /// The start of an execution whose thread did nothing else since its message was published: if arrivals were not
+    /// recorded, transit and wake-up are one.
+    fn started_at_once(&self, execution: Row<Execution>, publish_ns: i64) -> Option<i64> {
+        let is_free = self.before(execution)?.is_none_or(|end_ns| end_ns <= publish_ns);
+        is_free.then(|| self.tables.executions[execution].start_ns)
     }
 
     /// The node of the workload that has an endpoint.

@@ -6,6 +6,7 @@
 //! runs.
 
 pub mod costs;
+mod executor;
 pub mod fit;
 pub mod kernel;
 mod node;

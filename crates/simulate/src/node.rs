@@ -5,7 +5,8 @@ use crate::spread::Spread;
 use std::collections::VecDeque;
 use tacho_runner::instant::Grid;
 use tacho_runner::node::matcher::{Matcher, Set};
-use tacho_workload::model::{Executor, Work};
+use tacho_workload::callbacks::{Load, Turns};
+use tacho_workload::model::Executor;
 use tacho_workload::random::Draws;
 
 /// A message in a queue.
@@ -25,6 +26,10 @@ pub(crate) struct Subscription {
     pub handle: u64,
     pub callback: u64,
     pub latest: bool,
+    /// What its callback does.
+    pub load: Load,
+    /// Publishers, and the turns in which its callback publishes on them.
+    pub answers: Vec<(usize, Turns)>,
     /// Most messages that its queue holds.
     pub depth: usize,
     /// CPU time around the callback of a message, ns.
@@ -48,11 +53,20 @@ pub(crate) struct Publisher {
     pub links: Vec<usize>,
 }
 
-/// A timer: address of its handle and of its callback, and the publishers that it serves.
+/// A timer: address of its handle and of its callback, what that does, and the publishers that it serves.
 pub(crate) struct Timer {
     pub handle: u64,
     pub callback: u64,
-    pub publishers: Vec<usize>,
+    pub load: Load,
+    pub serves: Vec<Serves>,
+}
+
+/// A publisher that a timer serves.
+pub(crate) struct Serves {
+    pub publisher: usize,
+    pub turns: Turns,
+    /// Whether the clock alone says when it is due.
+    pub is_clocked: bool,
 }
 
 /// What a node does next. All but `Compute` and the waits take no time.
@@ -60,8 +74,12 @@ pub(crate) struct Timer {
 pub(crate) enum Step {
     /// Use the CPU for so long, ns.
     Compute(i64),
-    /// Draw the work of an activation, and compute it.
-    Work,
+    /// Draw the work of an activation of the callback of an input, compute it, and sleep.
+    WorkOf(usize),
+    /// The same of a timer.
+    WorkOfTimer(usize),
+    /// Leave the CPU for so long, ns, inside a callback.
+    Sleep(i64),
     /// Look for timers that are due and messages, once around.
     Look,
     /// Look again if anything ran, or wait.
@@ -76,6 +94,8 @@ pub(crate) enum Step {
     Skip(usize, u64),
     /// The message that is published next was due then.
     Due(usize, i64),
+    /// What is published next has this stamp.
+    Stamp(i64),
     /// The next set of messages of several inputs is what it computes on.
     Join,
     /// Publish.
@@ -99,15 +119,18 @@ pub(crate) enum Waits {
     ForTime,
     /// A message or a time.
     ForMessage,
+    /// The end of a sleep inside a callback.
+    InCallback,
 }
 
 /// A node, with the thread of its executor.
 pub(crate) struct Node {
     pub process: usize,
     pub thread: Thread,
+    /// Its executor.
+    pub executed_by: usize,
     pub handle: u64,
     pub executor: Executor,
-    pub work: Work,
     pub draws: Draws,
     /// Makes sets of its inputs; absent: it computes on each message alone.
     pub matcher: Option<Matcher<(usize, Message)>>,
@@ -152,6 +175,13 @@ impl Node {
 
     /// Steps of a wait set on one thread: timers that are due, then each subscription, one callback at a time.
     pub fn look(&mut self, now: i64) {
+        self.look_at_timers(now);
+        self.steps.extend((0..self.subscriptions.len()).map(Step::Take));
+        self.steps.push_back(Step::Again);
+    }
+
+    /// Steps of the timers that are due.
+    pub fn look_at_timers(&mut self, now: i64) {
         self.ran = false;
         for timer in 0..self.grids.len() {
             let Some(grid) = self.grids[timer] else { continue };
@@ -161,19 +191,20 @@ impl Node {
                 self.run_timer(timer, grid.due_ns(count - 1), count - before - 1);
             }
         }
-        self.steps.extend((0..self.subscriptions.len()).map(Step::Take));
-        self.steps.push_back(Step::Again);
     }
 
     fn run_timer(&mut self, timer: usize, due_ns: i64, skipped: u64) {
         self.ran = true;
-        let publishers = self.timers[timer].publishers.clone();
+        let serves = &mut self.timers[timer].serves;
         if skipped > 0 {
-            self.steps.extend(publishers.iter().map(|publisher| Step::Skip(*publisher, skipped)));
+            let clocked = serves.iter().filter(|of| of.is_clocked);
+            self.steps.extend(clocked.map(|of| Step::Skip(of.publisher, skipped)));
         }
-        self.steps.extend([Step::BeginTimer(timer), Step::Work]);
-        self.steps
-            .extend(publishers.iter().flat_map(|publisher| [Step::Due(*publisher, due_ns), Step::Publish(*publisher)]));
+        self.steps.extend([Step::BeginTimer(timer), Step::WorkOfTimer(timer)]);
+        for of in serves.iter_mut().filter_map(|of| of.turns.is_due().then_some(&*of)) {
+            let stamp = if of.is_clocked { Step::Due(of.publisher, due_ns) } else { Step::Stamp(due_ns) };
+            self.steps.extend([stamp, Step::Publish(of.publisher)]);
+        }
         self.steps.push_back(Step::End(self.timers[timer].callback));
     }
 
@@ -210,7 +241,7 @@ impl Node {
             return;
         }
         let skips = due.iter().filter(|step| matches!(step, Step::Skip(..))).copied();
-        let mut steps: Vec<Step> = skips.chain([Step::BeginTimer(0), Step::Work]).collect();
+        let mut steps: Vec<Step> = skips.chain([Step::BeginTimer(0), Step::WorkOfTimer(0)]).collect();
         steps.extend(due.iter().filter(|step| !matches!(step, Step::Skip(..))));
         steps.push(Step::End(self.timers[0].callback));
         self.first(steps);
@@ -220,20 +251,26 @@ impl Node {
     pub fn answer(&mut self, subscription: usize, message: Message) {
         let callback = self.subscriptions[subscription].callback;
         self.content_ns = message.content_ns;
+        let place = self.subscriptions[..subscription].iter().filter(|s| !s.latest).count();
         let mut steps = Vec::new();
-        if !self.subscriptions[subscription].latest {
-            let answers = (0..self.publishers.len()).filter(|publisher| self.publishers[*publisher].rate_hz.is_none());
-            let work: Vec<Step> = [Step::Work].into_iter().chain(answers.map(Step::Publish)).collect();
+        if self.subscriptions[subscription].latest {
+            steps.push(Step::WorkOf(subscription));
+        } else {
+            let of = &mut self.subscriptions[subscription];
+            let mut work = |steps: &mut Vec<Step>| {
+                steps.push(Step::WorkOf(subscription));
+                let due = of.answers.iter_mut().filter_map(|(publisher, turns)| turns.is_due().then_some(*publisher));
+                steps.extend(due.map(Step::Publish));
+            };
             match &mut self.matcher {
                 Some(matcher) => {
-                    let place = self.subscriptions[..subscription].iter().filter(|s| !s.latest).count();
                     for set in matcher.add(place, message.content_ns, (subscription, message)) {
                         self.sets.push_back(set);
                         steps.push(Step::Join);
-                        steps.extend(&work);
+                        work(&mut steps);
                     }
                 }
-                None => steps = work,
+                None => work(&mut steps),
             }
         }
         steps.push(Step::End(callback));

@@ -2,7 +2,7 @@
 
 use crate::costs::Costs;
 use serde::{Deserialize, Serialize};
-use tacho_tables::summary::{ChainFigures, Summary};
+use tacho_tables::summary::{ChainFigures, Summary, TopicFigures};
 
 /// `prediction.json`: what was changed, what is predicted, and from which costs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -12,6 +12,9 @@ pub struct Prediction {
     pub set: Vec<String>,
     /// One a chain.
     pub chains: Vec<PredictedChain>,
+    /// One a topic; absent in a prediction of a time before there were topics in it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub topics: Vec<PredictedTopic>,
     /// What is asked for beyond what was measured, and what is not modelled.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub doubts: Vec<String>,
@@ -37,6 +40,29 @@ pub struct PredictedChain {
     /// How far the simulation of what was measured is off; absent if it was not measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub error_percent: Option<Off>,
+}
+
+/// A topic, simulated and measured.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PredictedTopic {
+    /// Its name.
+    pub topic: String,
+    /// As measured; absent if no run was.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub measured: Option<Flow>,
+    /// As simulated.
+    pub simulated: Flow,
+}
+
+/// What goes over a topic.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Flow {
+    /// Publications a second; absent if there were less than two.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rate_hz: Option<f64>,
+    /// Messages lost, percent of those whose fate is known; absent if that is of none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub lost_percent: Option<f64>,
 }
 
 /// End-to-end times of a chain.
@@ -89,8 +115,27 @@ pub fn of_chains(simulated: &Summary, as_is: Option<&Summary>, measured: Option<
     chains.into_iter().filter_map(predicted).collect()
 }
 
+/// What is predicted of each topic.
+pub fn of_topics(simulated: &Summary, measured: Option<&Summary>) -> Vec<PredictedTopic> {
+    let before = |topic: &str| measured?.topics.iter().find(|of| of.topic == topic).map(flow);
+    let predicted = |of: &TopicFigures| PredictedTopic {
+        topic: of.topic.clone(),
+        measured: before(&of.topic),
+        simulated: flow(of),
+    };
+    simulated.topics.iter().map(predicted).collect()
+}
+
+fn flow(topic: &TopicFigures) -> Flow {
+    let lost_percent = topic.lost.and_then(|lost| {
+        let known = lost + topic.received;
+        (known > 0).then(|| 100.0 * lost as f64 / known as f64)
+    });
+    Flow { rate_hz: topic.rate_hz, lost_percent }
+}
+
 fn figures_of(summary: &Summary, chain: &ChainFigures) -> Option<Figures> {
-    let is_it = |other: &&ChainFigures| (&other.name, &other.path) == (&chain.name, &chain.path);
+    let is_it = |other: &&ChainFigures| other.path == chain.path;
     summary.chains.iter().find(is_it).and_then(figures)
 }
 

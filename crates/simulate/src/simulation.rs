@@ -1,5 +1,8 @@
 //! Runs a system in virtual time: nodes on the kernel's CPUs, messages between them.
 
+mod messages;
+
+use crate::executor::{Executor, Turn};
 use crate::kernel::{Kernel, Thread};
 use crate::node::{Message, Node, Step, Waits};
 use crate::queue::{Queue, What};
@@ -49,7 +52,7 @@ pub(crate) struct Process {
 /// Whose thread it is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Owner {
-    Node(usize),
+    Executor(usize),
     Middleware(usize),
     Background,
 }
@@ -74,6 +77,7 @@ pub(crate) struct Latencies {
 pub(crate) struct Simulation {
     pub kernel: Kernel,
     pub nodes: Vec<Node>,
+    pub executors: Vec<Executor>,
     /// Stream of each node's thread.
     pub streams: Vec<usize>,
     pub processes: Vec<Process>,
@@ -105,7 +109,8 @@ impl Simulation {
                 self.wake(thread, i64::MAX / 4, 0, start_ns, None)?;
             }
         }
-        for node in 0..self.nodes.len() {
+        for executor in 0..self.executors.len() {
+            let node = self.executors[executor].first();
             let begins_ns = self.nodes[node].wakes.map_or(start_ns, |wakes| wakes.due_ns(0));
             self.rest(node, begins_ns, Waits::ForTime);
         }
@@ -199,7 +204,7 @@ impl Simulation {
     /// A thread has done what it had to.
     fn done(&mut self, thread: Thread, now: i64) -> Result<(), Failed> {
         match self.threads[thread].owner {
-            Owner::Node(node) => self.advance(node, now),
+            Owner::Executor(executor) => self.advance(executor, now),
             Owner::Middleware(process) => {
                 let job = self.processes[process].jobs.pop_front();
                 if let Some((_, link)) = job {
@@ -219,60 +224,20 @@ impl Simulation {
         }
     }
 
-    /// Gives the middleware's threads of a process something to compute, after which a message is there.
-    fn help(&mut self, process: usize, need_ns: i64, link: usize, now: i64) -> Result<(), Failed> {
-        let helper = self.processes[process].helper;
-        self.processes[process].jobs.push_back((need_ns, link));
-        if self.kernel.is_asleep(helper) {
-            self.wake(helper, need_ns, 0, now, None)?;
-        }
-        Ok(())
-    }
-
-    /// The middleware's threads at the receiver begin with a message that was sent.
-    fn send(&mut self, link: usize, now: i64) -> Result<(), Failed> {
-        let Link { node, receive_cpu_ns, .. } = self.links[link];
-        if receive_cpu_ns > 0 {
-            return self.help(self.nodes[node].process, receive_cpu_ns, link, now);
-        }
-        self.links[link].received += 1;
-        Ok(())
-    }
-
-    /// The next message is there, if it has travelled and was received.
-    fn deliver(&mut self, link: usize, now: i64) -> Result<(), Failed> {
-        let Link { node, subscription, in_flight, travelled, received, .. } = &mut self.links[link];
-        let (node, subscription) = (*node, *subscription);
-        if *travelled == 0 || *received == 0 {
-            return Ok(());
-        }
-        (*travelled, *received) = (*travelled - 1, *received - 1);
-        let Some(message) = in_flight.pop_front() else { return Ok(()) };
-        let process = self.nodes[node].process;
-        let to = &mut self.nodes[node].subscriptions[subscription];
-        if to.queue.len() >= to.depth {
-            to.queue.pop_front();
-        }
-        to.queue.push_back(message);
-        let handle = to.handle;
-        self.trace.put(self.processes[process].stream, now, number::node_data_available, &[handle])?;
-        if self.nodes[node].waits == Waits::ForMessage {
-            let latency_ns = self.latencies.wake_up.draw(&mut self.draws);
-            self.rouse(node, latency_ns, now, Some(self.processes[process].helper))?;
-        }
-        Ok(())
-    }
-
-    /// Ends a node's wait.
+    /// Ends the wait of the first node of an executor, which stands for all of them.
     fn rouse(&mut self, node: usize, latency_ns: i64, now: i64, by: Option<Thread>) -> Result<(), Failed> {
         let of = &mut self.nodes[node];
-        of.waits = Waits::Not;
+        let waited = std::mem::replace(&mut of.waits, Waits::Not);
         of.alarm += 1;
         match of.wakes {
+            _ if waited == Waits::InCallback => {}
             Some(_) => of.spin(),
             None => of.steps.push_back(Step::Look),
         }
         let thread = of.thread;
+        if waited != Waits::InCallback {
+            self.executors[of.executed_by].agenda.push_back(Turn::Of(node));
+        }
         self.wake(thread, 0, latency_ns, now, by)
     }
 
@@ -284,9 +249,70 @@ impl Simulation {
         self.queue.push(until_ns, What::Alarm { node, number: of.alarm });
     }
 
-    /// Lets a node do what comes next, until that takes time.
-    fn advance(&mut self, node: usize, now: i64) -> Result<(), Failed> {
-        while let Some(step) = self.nodes[node].steps.pop_front() {
+    /// The next step of an executor, and whose it is.
+    fn next_step(&mut self, executor: usize, now: i64) -> Option<(usize, Step)> {
+        loop {
+            let of = &mut self.executors[executor];
+            match of.agenda.front().copied()? {
+                Turn::Of(node) => match self.nodes[node].steps.pop_front() {
+                    Some(step) => return Some((node, step)),
+                    None => drop(of.agenda.pop_front()),
+                },
+                Turn::Take(node, subscription) => {
+                    of.agenda.pop_front();
+                    if now < self.nodes[node].end_ns {
+                        of.agenda.push_front(Turn::Of(node));
+                        self.nodes[node].steps.push_back(Step::Take(subscription));
+                    }
+                }
+                Turn::Again => {
+                    of.agenda.pop_front();
+                    self.again(executor, now);
+                }
+            }
+        }
+    }
+
+    /// Lets an executor of several nodes look once around: the timers of all that are due, then at most one message of
+    /// each subscription that has one now, before the timers run.
+    fn look_around(&mut self, executor: usize, now: i64) {
+        let of = &mut self.executors[executor];
+        let running: Vec<usize> = of.running(&self.nodes, now).collect();
+        if running.is_empty() {
+            return;
+        }
+        running.iter().for_each(|node| self.nodes[*node].look_at_timers(now));
+        of.agenda.extend(running.iter().map(|node| Turn::Of(*node)));
+        for node in running {
+            let waiting = self.nodes[node].subscriptions.iter().enumerate().filter(|(_, s)| !s.queue.is_empty());
+            of.agenda.extend(waiting.map(|(subscription, _)| Turn::Take(node, subscription)));
+        }
+        of.agenda.push_back(Turn::Again);
+    }
+
+    /// Lets an executor of several nodes look again if anything ran, or wait.
+    fn again(&mut self, executor: usize, now: i64) {
+        let of = &self.executors[executor];
+        let (mut ran, mut listens, mut until_ns) = (false, false, i64::MAX);
+        for node in of.running(&self.nodes, now).map(|node| &self.nodes[node]) {
+            ran |= node.ran || node.subscriptions.iter().any(|s| !s.queue.is_empty());
+            listens |= !node.subscriptions.is_empty();
+            until_ns = until_ns.min(node.next_due_ns());
+        }
+        let first = of.first();
+        if ran || until_ns <= now {
+            self.nodes[first].steps.push_back(Step::Look);
+            self.executors[executor].agenda.push_back(Turn::Of(first));
+        } else if until_ns < i64::MAX {
+            self.rest(first, until_ns, if listens { Waits::ForMessage } else { Waits::ForTime });
+        }
+    }
+
+    /// Lets an executor do what comes next, until that takes time.
+    fn advance(&mut self, executor: usize, now: i64) -> Result<(), Failed> {
+        let first = self.executors[executor].first();
+        let is_shared = self.executors[executor].is_shared();
+        while let Some((node, step)) = self.next_step(executor, now) {
             let (stream, thread) = (self.streams[node], self.nodes[node].thread);
             let of = &mut self.nodes[node];
             match step {
@@ -295,10 +321,24 @@ impl Simulation {
                     return Ok(());
                 }
                 Step::Compute(_) => {}
-                Step::Work => {
-                    let ns = of.draws.work_ns(&of.work) as i64;
-                    of.first([Step::Compute(ns)]);
+                Step::WorkOf(_) | Step::WorkOfTimer(_) => {
+                    let Node { draws, subscriptions, timers, .. } = of;
+                    let load = match step {
+                        Step::WorkOf(subscription) => &subscriptions[subscription].load,
+                        Step::WorkOfTimer(timer) => &timers[timer].load,
+                        _ => continue,
+                    };
+                    let (work_ns, sleep_ns) = (draws.work_ns(&load.work) as i64, draws.work_ns(&load.sleep) as i64);
+                    of.first([Step::Compute(work_ns), Step::Sleep(sleep_ns)]);
                 }
+                Step::Sleep(ns) if ns > 0 => {
+                    self.rest(first, now + ns, Waits::InCallback);
+                    self.kernel.sleep(thread, now);
+                    return Ok(());
+                }
+                Step::Sleep(_) => {}
+                Step::Stamp(content_ns) => of.content_ns = content_ns,
+                Step::Look if is_shared => self.look_around(executor, now),
                 Step::Look if now >= of.end_ns => {}
                 Step::Look => of.look(now),
                 Step::Again => {
@@ -359,7 +399,7 @@ impl Simulation {
                 }
             }
         }
-        self.kernel.sleep(self.nodes[node].thread, now);
+        self.kernel.sleep(self.nodes[first].thread, now);
         Ok(())
     }
 
@@ -399,39 +439,6 @@ impl Simulation {
         Ok(())
     }
 
-    fn publish(&mut self, node: usize, publisher: usize, now: i64) -> Result<(), Failed> {
-        let stream = self.streams[node];
-        let content_ns = self.nodes[node].content_ns;
-        let of = &mut self.nodes[node].publishers[publisher];
-        let (publisher_id, sequence, address) = (of.id, of.sequence, of.message);
-        let message = Message { publisher_id, sequence, stamp_ns: now, content_ns, address };
-        of.sequence += 1;
-        let words = [of.handle, of.id.into(), message.sequence, of.size];
-        self.trace.put(stream, now, number::node_publish, &words)?;
-        self.trace.put(stream, now, number::rclcpp_publish, &[of.handle, of.message])?;
-        self.trace.put(stream, now, number::rcl_publish, &[of.handle, of.message])?;
-        for link in &of.links {
-            let link_number = *link;
-            let link = &mut self.links[link_number];
-            if link.loss > 0.0 && self.draws.uniform() <= link.loss {
-                continue;
-            }
-            let transit_ns = link.transit.draw(&mut self.draws);
-            // It occupies a link between hosts after the one before it.
-            let leaves_ns = now.max(link.free_ns);
-            link.free_ns = leaves_ns + link.occupies_ns;
-            let arrives_ns = leaves_ns + link.occupies_ns + link.delay_ns + transit_ns;
-            link.last_ns = arrives_ns.max(link.last_ns);
-            link.in_flight.push_back(message);
-            self.queue.push(leaves_ns + link.occupies_ns + link.delay_ns, What::Send { link: link_number });
-            self.queue.push(link.last_ns, What::Travelled { link: link_number });
-        }
-        let (send_ns, send_cpu_ns) = (of.send.draw(&mut self.draws), of.send_cpu_ns);
-        self.nodes[node].around_ns += send_cpu_ns;
-        self.nodes[node].first([Step::Compute(send_ns)]);
-        Ok(())
-    }
-
     /// Counts what was due and not served at the end, as nodes do.
     fn skip_rest(&mut self, end_ns: i64) -> Result<(), Failed> {
         for node in 0..self.nodes.len() {
@@ -448,7 +455,10 @@ impl Simulation {
                 let count = grid.due_by(last_ns).saturating_sub(*served);
                 match of.wakes {
                     Some(_) => skipped.push((index, count)),
-                    None => skipped.extend(of.timers[index].publishers.iter().map(|publisher| (*publisher, count))),
+                    None => {
+                        let clocked = of.timers[index].serves.iter().filter(|of| of.is_clocked);
+                        skipped.extend(clocked.map(|of| (of.publisher, count)));
+                    }
                 }
             }
             for (publisher, count) in skipped.into_iter().filter(|(_, count)| *count > 0) {

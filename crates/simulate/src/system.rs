@@ -1,8 +1,9 @@
 //! Builds the system of a workload: processes, threads, nodes, links.
 
 use crate::costs::{Costs, Transfer};
+use crate::executor::Executor;
 use crate::kernel::{Kernel, Settings, Thread};
-use crate::node::{Node, Publisher, Subscription, Timer, Waits};
+use crate::node::{Node, Publisher, Serves, Subscription, Timer, Waits};
 use crate::simulation::{Latencies, Link, Named, Owner, Process, Simulation};
 use crate::spread::Spread;
 use crate::trace::Trace;
@@ -14,7 +15,8 @@ use tacho_runner::node::matcher::Matcher;
 use tacho_runner::node::timers::{timers, PlannedTimer};
 use tacho_runner::phases::{node_seed, phase};
 use tacho_runner::window::Window;
-use tacho_workload::model::{Executor, Node as OfWorkload, Qos, Scheduling, Workload};
+use tacho_workload::callbacks::Turns;
+use tacho_workload::model::{Executor as When, Node as OfWorkload, Qos, Scheduling, Workload};
 use tacho_workload::random::{mix, Draws};
 
 /// First process id.
@@ -44,6 +46,7 @@ struct Builder<'a> {
     /// Numbers of processes by name.
     numbers: HashMap<String, usize>,
     nodes: Vec<Node>,
+    executors: Vec<Executor>,
     streams: Vec<usize>,
     phases: BTreeMap<String, f64>,
     doubts: Vec<String>,
@@ -80,6 +83,7 @@ pub(crate) fn build(
         processes: vec![],
         numbers: HashMap::new(),
         nodes: vec![],
+        executors: vec![],
         streams: vec![],
         phases: BTreeMap::new(),
         doubts: vec![],
@@ -95,7 +99,7 @@ pub(crate) fn build(
         builder.thread(BACKGROUND, builder.tid, Owner::Background, &[], None);
     }
     let links = builder.links();
-    let Builder { trace, kernel, threads, processes, nodes, streams, phases, doubts, .. } = builder;
+    let Builder { trace, kernel, threads, processes, nodes, executors, streams, phases, doubts, .. } = builder;
     let latencies = Latencies {
         timer: costs.timer.clone(),
         wake_up: costs.wake_up.clone(),
@@ -107,6 +111,7 @@ pub(crate) fn build(
     let simulation = Simulation {
         kernel,
         nodes,
+        executors,
         streams,
         processes,
         links,
@@ -160,17 +165,29 @@ impl Builder<'_> {
         let phase = phase(run.seed, index, self.repeat, run.repeats);
         self.phases.insert(of.name.clone(), phase);
         let (process, is_first) = self.process(&of.process);
-        let tid = if is_first {
-            self.processes[process].pid
-        } else {
-            self.tid += 1;
-            self.tid
+        let shares = |known: &usize| of.thread.is_some() && self.workload.nodes[*known].thread == of.thread;
+        let (executed_by, thread, stream) = match (0..index).find(shares) {
+            Some(first) => {
+                let executor = self.nodes[first].executed_by;
+                self.executors[executor].add(index);
+                (executor, self.nodes[first].thread, self.streams[first])
+            }
+            None => {
+                let tid = if is_first {
+                    self.processes[process].pid
+                } else {
+                    self.tid += 1;
+                    self.tid
+                };
+                let (owner, name) = (Owner::Executor(self.executors.len()), of.thread.as_ref().unwrap_or(&of.name));
+                self.executors.push(Executor::of(index));
+                let thread = self.thread(name, tid, owner, run.cpus_of(&of.name), run.priority_of(&of.name));
+                (self.executors.len() - 1, thread, self.trace.add_stream(self.processes[process].file, tid))
+            }
         };
-        let thread = self.thread(&of.name, tid, Owner::Node(index), run.cpus_of(&of.name), run.priority_of(&of.name));
-        let stream = self.trace.add_stream(self.processes[process].file, tid);
         let handle = self.address();
         self.trace.node(stream, now, handle, &of.name)?;
-        let on_timer = matches!(of.executor, Executor::Timer { .. });
+        let on_timer = matches!(of.executor, When::Timer { .. });
         let mut subscriptions = Vec::new();
         for s in &of.subscribes {
             let of_subscription = [self.address(), self.address(), self.address()];
@@ -181,6 +198,12 @@ impl Builder<'_> {
                 handle: of_subscription[0],
                 callback: of_subscription[2],
                 latest: s.latest || on_timer,
+                load: of.load_of_input(s),
+                answers: of
+                    .answers_to_input(s)
+                    .into_iter()
+                    .map(|answer| (answer.publication, Turns::of(answer.share_percent)))
+                    .collect(),
                 depth: depth(&s.qos),
                 around_ns: 0,
                 queue: VecDeque::new(),
@@ -208,7 +231,7 @@ impl Builder<'_> {
         let mut wakes = None;
         let planned = timers(of);
         let grids = match of.executor {
-            Executor::Spin { hz } => {
+            When::Spin { hz } => {
                 let grid = Grid::new(start_ns, phase, hz);
                 wakes = Some(grid);
                 let due = |p: &Publisher| match p.rate_hz {
@@ -220,21 +243,26 @@ impl Builder<'_> {
             _ => planned.iter().map(|timer| Some(Grid::new(start_ns, phase, timer.hz))).collect::<Vec<_>>(),
         };
         let mut of_timers = Vec::new();
-        for PlannedTimer { hz, what, publishers } in planned {
+        for PlannedTimer { hz, what, load, serves } in planned {
             let [own, callback] = [self.address(), self.address()];
             let period_ns = (1e9 / hz).round() as i64;
             let symbol = format!("/{} {what}", of.name);
             self.trace.timer(stream, now, handle, [own, callback], period_ns, &symbol)?;
-            of_timers.push(Timer { handle: own, callback, publishers });
+            let serves = serves.iter().map(|served| Serves {
+                publisher: served.answer.publication,
+                turns: Turns::of(served.answer.share_percent),
+                is_clocked: served.is_clocked,
+            });
+            of_timers.push(Timer { handle: own, callback, load, serves: serves.collect() });
         }
         let end_ns = if subscriptions.is_empty() { self.window.stop_ns } else { self.window.end_ns };
         self.streams.push(stream);
         self.nodes.push(Node {
             process,
             thread,
+            executed_by,
             handle,
             executor: of.executor,
-            work: of.work.clone(),
             draws: Draws::new(node_seed(self.workload.run.seed, index, self.repeat)),
             matcher: of.matching.as_ref().map(|matching| Matcher::new(matching, &matched)),
             sets: VecDeque::new(),

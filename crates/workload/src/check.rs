@@ -1,6 +1,7 @@
 //! Checks how the parts of a workload fit together: the graph, its chains, QoS, and whether nodes can keep up.
 
 mod boards;
+mod callbacks;
 mod hosts;
 mod matching;
 mod tasks;
@@ -24,6 +25,7 @@ pub(crate) fn check(reading: &Reading, tasks: Option<&[TaskKind]>, report: &mut 
     check.topics(report);
     check.sources(report);
     check.matching(report);
+    check.callbacks(report);
     check.chains(report);
     check.hosts(report);
     check.boards(report);
@@ -151,12 +153,12 @@ impl Check<'_> {
                         format!("on: timer {}, and rate: {}", format_frequency(hz), format_frequency(rate)),
                         "no `rate`, or `on: arrival`",
                     ),
-                    (Executor::Arrival, None) if !node.is_triggered() => report.error(
+                    (Executor::Arrival, None) if !node.is_triggered() && publication.from.is_empty() => report.error(
                         "never-published",
                         place,
                         format!("nothing makes `{}` publish `{}`", node.name, publication.topic),
                         "neither a rate nor an input that triggers",
-                        "rate: 10 Hz on the publication, an input, or spin or on: timer on the node",
+                        "rate: 10 Hz on the publication, an input, `from` a timer, or spin or on: timer on the node",
                     ),
                     (Executor::Spin { hz }, Some(rate)) if rate > hz => report.error(
                         "rate-above-spin",
@@ -243,10 +245,13 @@ impl Check<'_> {
 
     /// Finds nodes that trigger each other in a ring, in which the first message would circulate for ever.
     fn loops(&self, report: &mut Report) {
+        // An input of the one node makes it publish what makes the other compute: pairs of inputs would be exact, and
+        // a node whose inputs answer on different topics is rare.
         let triggers = |from: &Node, to: &Node| {
-            let inputs = || to.subscribes.iter().filter(|s| !s.latest && to.is_triggered());
-            let mut answers = from.publishes.iter().filter(|p| p.rate_hz.is_none() && from.is_triggered());
-            answers.any(|p| inputs().any(|s| s.topic == p.topic))
+            let inputs = || to.subscribes.iter().filter(|s| to.is_triggered() && !to.answers_to_input(s).is_empty());
+            let answers = from.subscribes.iter().filter(|_| from.is_triggered()).flat_map(|s| from.answers_to_input(s));
+            let mut topics = answers.map(|answer| &from.publishes[answer.publication].topic);
+            topics.any(|topic| inputs().any(|s| s.topic == *topic))
         };
         let follows = |from| (0..self.nodes.len()).filter(move |to| triggers(from, &self.nodes[*to])).collect();
         let successors: Vec<Vec<usize>> = self.nodes.iter().map(follows).collect();
@@ -293,8 +298,13 @@ impl Check<'_> {
             return;
         }
         let rates = rates(&self.reading.workload);
-        for ((node, places), activations) in self.nodes.iter().zip(&self.reading.nodes).zip(rates.activations_hz) {
-            let longest = node.work.longest();
+        let of_nodes = rates.activations_hz.iter().zip(&rates.longest_busy);
+        for ((node, places), (activations, busy)) in self.nodes.iter().zip(&self.reading.nodes).zip(of_nodes) {
+            // The mean over its callbacks, if they differ.
+            let longest = match (activations, busy) {
+                (Some(hz), Some(busy)) if *hz > 0.0 => Duration::from_secs_f64(busy / hz),
+                _ => node.load().longest(),
+            };
             let mut longer = |name, between: String, period: Duration, consequence: &str| {
                 report.warning(
                     name,
@@ -307,7 +317,7 @@ impl Check<'_> {
             let period = |hz: f64| Duration::from_secs_f64(1.0 / hz);
             // A part in a million absorbs the rounding of 1/hz.
             let exceeds = |hz: f64| longest.as_secs_f64() * hz > 1.0 + 1e-6;
-            match (node.executor, activations) {
+            match (node.executor, *activations) {
                 (_, Some(hz)) if hz > 0.0 && exceeds(hz) => longer(
                     "work-exceeds-period",
                     format!("the time between its activations ({} a second)", trim(hz)),

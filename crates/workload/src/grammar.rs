@@ -58,6 +58,15 @@ pub(crate) enum Form {
     Run,
     /// Two durations, the least and the greatest.
     Range,
+    /// Two durations or more, each at least as long as the one before.
+    Quantiles,
+    /// Work that is no task.
+    Time,
+    /// Map of names to [`TIMER`].
+    Timers,
+    Timer,
+    /// An input or timer, several, or a map of them to the part of their activations.
+    Causes,
     /// [`NORMAL`].
     Normal,
     /// Value of a task's parameter: a number with its unit.
@@ -102,6 +111,10 @@ impl Form {
             Form::Match => Parts::Keys(&MATCH),
             Form::Bounds => Parts::Names(Form::Duration),
             Form::Work => Parts::KeysOrNames(&WORK, TASK, Form::TaskParameter),
+            Form::Time => Parts::Keys(&TIME),
+            Form::Timers => Parts::Names(Form::Timer),
+            Form::Timer => Parts::Keys(&TIMER),
+            Form::Causes => Parts::Names(Form::Percent),
             Form::Normal => Parts::Keys(&NORMAL),
             Form::Middleware => Parts::Names(Form::Word),
             _ => Parts::None,
@@ -110,7 +123,8 @@ impl Form {
 
     /// Whether a list of scalars is one value of this form, so that a sweep over it is a list of lists.
     pub fn is_list(self) -> bool {
-        matches!(self, Form::Chain | Form::CpuList | Form::Subscriptions | Form::Publications | Form::Range)
+        let of_topics = matches!(self, Form::Subscriptions | Form::Publications | Form::Causes);
+        of_topics || matches!(self, Form::Chain | Form::CpuList | Form::Range | Form::Quantiles)
     }
 }
 
@@ -223,19 +237,36 @@ pub(crate) const NODE: Place = Place {
         NODE_MIDDLEWARE,
         key("process", Form::Name, "Nodes with the same process name share a process; one of its own unless said."),
         key(
+            "thread",
+            Form::Name,
+            "Nodes with the same thread name run their callbacks on it one at a time; one of its own unless said.",
+        ),
+        key(
             "on",
             Form::Executor,
             "arrival: woken by every message (the default). timer R Hz: computes and publishes at that rate. first \
              TOPIC: a message of this input makes it compute, with the latest of the others. match exact, match \
-             approximate: computes on sets, as message_filters makes them.",
+             approximate: computes on sets, as message_filters makes them. match newest: when each input has a new \
+             message.",
         ),
         key("match", Form::Match, "Parameters of `on: match`."),
         key("spin", Form::Frequency, "Wakes at this rate, takes at most one message of each queue, sleeps."),
         key("work", Form::Work, "What one activation computes: CPU time of its thread. Nothing unless said."),
+        key("sleep", Form::Time, "How long it then blocks its thread without a CPU. Not at all unless said."),
         key("subscribes", Form::Subscriptions, "Topics it takes."),
+        key("timers", Form::Timers, "Further timers, by name; `from` of a publication names the one that makes it."),
         key("publishes", Form::Publications, "Topics it publishes."),
     ],
     planned: &["threads"],
+};
+
+const OWN_WORK: Key = key("work", Form::Time, "What its callback computes; that of the node unless said.");
+const OWN_SLEEP: Key = key("sleep", Form::Time, "How long its callback then sleeps; as the node unless said.");
+
+pub(crate) const TIMER: Place = Place {
+    what: "a timer",
+    keys: &[key("rate", Form::Frequency, "Activations a second."), OWN_WORK, OWN_SLEEP],
+    planned: &[],
 };
 
 pub(crate) const MATCH: Place = Place {
@@ -253,6 +284,8 @@ pub(crate) const SUBSCRIPTION: Place = Place {
     what: "a subscription",
     keys: &[
         key("latest", Form::Flag, "true: the message is only kept; it neither makes the node compute nor publish."),
+        OWN_WORK,
+        OWN_SLEEP,
         RELIABILITY,
         DURABILITY,
         HISTORY,
@@ -271,6 +304,13 @@ pub(crate) const PUBLICATION: Place = Place {
             Form::Frequency,
             "Published at this rate by a timer; without one, by the callback that takes an input.",
         ),
+        key(
+            "from",
+            Form::Causes,
+            "The input or timer whose callback publishes it, or several: [/a, /b], {/a: 30 %}. All inputs unless said.",
+        ),
+        key("work", Form::Time, "With a rate: what its timer computes; that of the node unless said."),
+        key("sleep", Form::Time, "With a rate: how long its timer then sleeps; as the node unless said."),
         DEADLINE,
         RELIABILITY,
         DURABILITY,
@@ -328,11 +368,20 @@ pub(crate) const BACKGROUND: Place = Place {
 /// Makes a map of `work` that of a task, whose other keys are its parameters.
 pub(crate) const TASK: &str = "task";
 
+const UNIFORM: Key = key("uniform", Form::Range, "Uniform between two times: [1 ms, 2 ms].");
+const NORMAL_KEY: Key = key("normal", Form::Normal, "Normal, cut at zero and at mean + 4 std.");
+const QUANTILES: Key =
+    key("quantiles", Form::Quantiles, "As measured: evenly spaced quantiles, from the least to the greatest time.");
+
+/// Work that is no task.
+pub(crate) const TIME: Place = Place { what: "a time", keys: &[UNIFORM, NORMAL_KEY, QUANTILES], planned: &[] };
+
 pub(crate) const WORK: Place = Place {
     what: "work",
     keys: &[
-        key("uniform", Form::Range, "Uniform between two times: [1 ms, 2 ms]."),
-        key("normal", Form::Normal, "Normal, cut at zero and at mean + 4 std."),
+        UNIFORM,
+        NORMAL_KEY,
+        QUANTILES,
         key(TASK, Form::Word, "A task of a library; the other keys are its parameters: {task: odometry, noise: 2 cm}."),
     ],
     planned: &[],
@@ -366,15 +415,26 @@ impl Form {
             }
             Form::Executor => {
                 "arrival, timer and its rate, such as timer 10 Hz, first and an input, such as first /points, \
-                 match exact, or match approximate"
+                 match exact, match approximate, or match newest"
                     .into()
             }
             Form::Match => "parameters of `on: match`, such as {queue: 5}".into(),
             Form::Bounds => "a map of inputs to times, such as {/points: 90 ms}".into(),
             Form::Work => {
-                "a time such as 2.4 ms, {uniform: [1 ms, 2 ms]}, {normal: {mean: 2 ms, std: 0.2 ms}}, or a task \
-                 such as {task: odometry}"
+                "a time such as 2.4 ms, {uniform: [1 ms, 2 ms]}, {normal: {mean: 2 ms, std: 0.2 ms}}, {quantiles: \
+                 [1 ms, 2 ms, 5 ms]}, or a task such as {task: odometry}"
                     .into()
+            }
+            Form::Time => {
+                "a time such as 2.4 ms, {uniform: [1 ms, 2 ms]}, {normal: {mean: 2 ms, std: 0.2 ms}}, or {quantiles: \
+                 [1 ms, 2 ms, 5 ms]}"
+                    .into()
+            }
+            Form::Timers => "a map of timers, such as {plan: {rate: 10 Hz, work: 8 ms}}".into(),
+            Form::Timer => "a map such as {rate: 10 Hz, work: 8 ms}".into(),
+            Form::Causes => "an input or a timer, a list of them, or a map such as {/points: 30 %}".into(),
+            Form::Quantiles => {
+                "two times or more, each at least as long as the one before, such as [1 ms, 2 ms, 5 ms]".into()
             }
             Form::TaskParameter => "a number with its unit, such as 5 m/s".into(),
             Form::Nodes => "a map of nodes, such as {lidar: {publishes: {/points: {rate: 10 Hz}}}}".into(),

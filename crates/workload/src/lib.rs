@@ -13,6 +13,7 @@
 //! # Ok::<(), tacho_workload::Errors>(())
 //! ```
 
+pub mod callbacks;
 mod check;
 mod diagnostic;
 mod document;

@@ -58,6 +58,10 @@ pub struct Node {
     pub name: String,
     /// Process of the node. Nodes with the same process name share a process; the default is the node's own name.
     pub process: String,
+    /// Nodes of the same thread run their callbacks on it one at a time, as the components of one single-threaded
+    /// executor do. Absent: the node has a thread of its own.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub thread: Option<String>,
     /// Name of its host; empty if the workload has no hosts.
     #[serde(default)]
     pub host: String,
@@ -74,8 +78,46 @@ pub struct Node {
     pub subscribes: Vec<Subscription>,
     /// Publications.
     pub publishes: Vec<Publication>,
+    /// Under [`Executor::Arrival`]: timers beside those of publications with a rate.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub timers: Vec<NodeTimer>,
     /// Computation of one activation before it publishes, as CPU time of its thread.
     pub work: Work,
+    /// How long an activation then blocks its thread without using a CPU.
+    #[serde(skip_serializing_if = "Work::is_none", default)]
+    pub sleep: Work,
+}
+
+/// A timer of a node. It publishes what names it as a cause.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct NodeTimer {
+    /// Name, unique in its node.
+    pub name: String,
+    /// Activations a second.
+    pub hz: f64,
+    /// What its callback computes and sleeps, if not what the node says.
+    #[serde(flatten)]
+    pub own: Own,
+}
+
+/// What one callback computes and sleeps, if that differs from what its node says.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Own {
+    /// See [`Node::work`].
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub work: Option<Work>,
+    /// See [`Node::sleep`].
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sleep: Option<Work>,
+}
+
+/// A callback that makes a publication.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cause {
+    /// A topic that the node takes, or one of [`Node::timers`].
+    pub name: String,
+    /// Part of its activations that publish, evenly spread, percent.
+    pub share_percent: f64,
 }
 
 /// When a node's callbacks run.
@@ -103,12 +145,26 @@ pub enum Executor {
     },
 }
 
+/// Which messages of several inputs are a set.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Policy {
+    /// Those of the same stamp: ExactTime.
+    #[default]
+    Exact,
+    /// Those whose stamps are as close as they can be: ApproximateTime.
+    Approximate,
+    /// The newest of each, once each has had one since the set before, whatever their stamps: as nodes that keep one
+    /// message of each input do.
+    Newest,
+}
+
 /// How a node makes sets of its inputs, those that are not `latest`, one message of each: as the policies ExactTime and
-/// ApproximateTime of message_filters do, with the stamps of the messages.
+/// ApproximateTime of message_filters do, with the stamps of the messages; or of the newest messages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Matching {
-    /// ApproximateTime; otherwise ExactTime.
-    pub approximate: bool,
+    /// Which messages are a set.
+    pub policy: Policy,
     /// Messages of each input that ApproximateTime keeps; incomplete sets that ExactTime keeps.
     pub queue: u32,
     /// ApproximateTime: a set whose stamps are further apart is none. Absent: no limit.
@@ -125,20 +181,23 @@ impl Default for Matching {
     /// ExactTime with a queue of 10, and the age penalty of message_filters.
     fn default() -> Self {
         let (max_interval, lower_bounds) = (None, Vec::new());
-        Matching { approximate: false, queue: 10, max_interval, age_penalty_percent: 10.0, lower_bounds }
+        Matching { policy: Policy::Exact, queue: 10, max_interval, age_penalty_percent: 10.0, lower_bounds }
     }
 }
 
 /// One subscription of a node.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Subscription {
     /// Fully qualified topic name.
     pub topic: String,
     /// Requested quality of service.
     pub qos: Qos,
-    /// True: the node only keeps the message as the latest; its callback neither computes nor publishes. Always true
-    /// under [`Executor::Timer`].
+    /// True: the node only keeps the message as the latest; its callback publishes nothing, and computes only work of
+    /// its own. Always true under [`Executor::Timer`].
     pub latest: bool,
+    /// What its callback computes and sleeps, if not what the node says.
+    #[serde(flatten)]
+    pub own: Own,
 }
 
 /// One publication of a node.
@@ -154,6 +213,12 @@ pub struct Publication {
     /// that nothing triggers. Present under [`Executor::Arrival`]: a timer of its own computes and publishes. Present
     /// under [`Executor::Spin`]: published when due, as described there. Never present under [`Executor::Timer`].
     pub rate_hz: Option<f64>,
+    /// Without a rate: the callbacks that publish it; empty: those of all inputs that are not `latest`.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub from: Vec<Cause>,
+    /// With a rate under [`Executor::Arrival`]: what its timer computes and sleeps, if not what the node says.
+    #[serde(flatten)]
+    pub own: Own,
     /// Deadline of a message, after which it is late (study A); default: its period.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub deadline: Option<Duration>,
@@ -204,6 +269,9 @@ pub enum Work {
         /// Standard deviation.
         std: Duration,
     },
+    /// As measured: evenly spaced quantiles, at least two, the first the least and the last the greatest time. Between
+    /// two of them it is uniform.
+    Quantiles(Vec<Duration>),
     /// A task of a library (`native/include/tacho/task.h`), which computes on the messages. Its time is not known
     /// before it runs.
     Task {
@@ -345,6 +413,11 @@ impl Node {
 }
 
 impl Work {
+    /// Whether there is none.
+    pub fn is_none(&self) -> bool {
+        *self == Work::None
+    }
+
     /// Mean of one activation. For a normal distribution, it ignores the cuts, which move the mean by less than 1 % if
     /// the standard deviation is at most half the mean. Zero for a task.
     pub fn mean(&self) -> Duration {
@@ -353,6 +426,10 @@ impl Work {
             Work::Fixed(time) => time,
             Work::Uniform { min, max } => (min + max) / 2,
             Work::Normal { mean, .. } => mean,
+            Work::Quantiles(ref of) => {
+                let between: Duration = of.windows(2).map(|ends| (ends[0] + ends[1]) / 2).sum();
+                between / (of.len().max(2) - 1) as u32
+            }
         }
     }
 
@@ -363,6 +440,7 @@ impl Work {
             Work::Fixed(time) => time,
             Work::Uniform { max, .. } => max,
             Work::Normal { mean, std } => mean + std * 4,
+            Work::Quantiles(ref of) => of.last().copied().unwrap_or_default(),
         }
     }
 }

@@ -52,6 +52,12 @@ impl Draws {
                 let (min, max) = (min.as_nanos() as f64, max.as_nanos() as f64);
                 (min + (max - min) * self.uniform()) as u64
             }
+            Work::Quantiles(ref of) => {
+                let place = self.uniform() * (of.len().max(2) - 1) as f64;
+                let below = (place as usize).min(of.len().saturating_sub(2));
+                let ns = |k: usize| of.get(k).map_or(0.0, |time| time.as_nanos() as f64);
+                (ns(below) + (ns(below + 1) - ns(below)) * (place - below as f64)) as u64
+            }
             Work::Normal { mean, std } => {
                 let (mean, std) = (mean.as_nanos() as f64, std.as_nanos() as f64);
                 (mean + std * self.normal()).clamp(0.0, mean + 4.0 * std) as u64

@@ -1,6 +1,7 @@
 //! Derives how often nodes run and topics are published from the workload alone.
 
-use crate::model::{Executor, Node, Workload};
+use crate::callbacks::Load;
+use crate::model::{Cause, Executor, Node, Publication, Subscription, Workload};
 use std::collections::BTreeMap;
 
 /// Rates that hold if every message arrives and every node keeps up.
@@ -9,6 +10,9 @@ pub struct Rates {
     /// Activations that compute, a second, for each of [`Workload::nodes`]; `None` if a loop of nodes that trigger each
     /// other leaves it open.
     pub activations_hz: Vec<Option<f64>>,
+    /// Part of the time that the callbacks of each node need if each activation takes its longest: above 1, the node
+    /// falls behind. `None` if a rate is open.
+    pub longest_busy: Vec<Option<f64>>,
     /// Messages a second on each topic, over all its publishers.
     pub topics_hz: BTreeMap<String, f64>,
 }
@@ -16,32 +20,46 @@ pub struct Rates {
 /// Derives the rates, from the sources through the graph.
 pub fn rates(workload: &Workload) -> Rates {
     let nodes = &workload.nodes;
-    let mut inputs: Vec<Option<f64>> = vec![None; nodes.len()];
     let mut topics_hz = BTreeMap::new();
-    // Each pass settles at least one more node, except in loops, which stay open.
+    // Each pass settles the topics of at least one more node, except in loops, which stay open.
     for _ in 0..=nodes.len() {
-        topics_hz = topics(nodes, &inputs);
-        let next: Vec<_> = nodes.iter().map(|node| input_rate(node, &topics_hz)).collect();
-        if next == inputs {
+        let next = topics(nodes, &topics_hz);
+        if next == topics_hz {
             break;
         }
-        inputs = next;
+        topics_hz = next;
     }
-    let activations_hz = nodes.iter().zip(&inputs).map(|(node, input)| input.map(|hz| activations(node, hz))).collect();
-    Rates { activations_hz, topics_hz }
+    let activations_hz: Vec<_> =
+        nodes.iter().map(|node| input_rate(node, &topics_hz).map(|input_hz| activations(node, input_hz))).collect();
+    let longest_busy =
+        nodes.iter().zip(&activations_hz).map(|(node, hz)| longest_busy(node, *hz, &topics_hz)).collect();
+    Rates { activations_hz, longest_busy, topics_hz }
 }
 
 /// Rates of topics all of whose publishers' rates are known.
-fn topics(nodes: &[Node], inputs: &[Option<f64>]) -> BTreeMap<String, f64> {
+fn topics(nodes: &[Node], topics_hz: &BTreeMap<String, f64>) -> BTreeMap<String, f64> {
     let mut known: BTreeMap<&str, Option<f64>> = BTreeMap::new();
-    for (node, input) in nodes.iter().zip(inputs) {
+    for node in nodes {
         for publication in &node.publishes {
-            let hz = publication.rate_hz.or(*input);
+            let hz = publication_rate(node, publication, topics_hz);
             let sum = known.entry(&publication.topic).or_insert(Some(0.0));
             *sum = sum.zip(hz).map(|(a, b)| a + b);
         }
     }
     known.into_iter().filter_map(|(topic, hz)| Some((topic.to_string(), hz?))).collect()
+}
+
+fn publication_rate(node: &Node, publication: &Publication, topics_hz: &BTreeMap<String, f64>) -> Option<f64> {
+    if publication.rate_hz.is_some() || publication.from.is_empty() {
+        return publication.rate_hz.or_else(|| input_rate(node, topics_hz));
+    }
+    let most_hz = if let Executor::Spin { hz } = node.executor { hz } else { f64::INFINITY };
+    let of_cause = |cause: &Cause| {
+        let timer = node.timers.iter().find(|timer| timer.name == cause.name).map(|timer| timer.hz);
+        let hz = timer.or_else(|| topics_hz.get(&cause.name).copied())?;
+        Some(hz.min(most_hz) * cause.share_percent / 100.0)
+    };
+    publication.from.iter().map(of_cause).sum()
 }
 
 /// Activations a second by inputs or by the node's own timer, which publications without a rate follow.
@@ -53,6 +71,21 @@ fn input_rate(node: &Node, topics_hz: &BTreeMap<String, f64>) -> Option<f64> {
         Executor::Arrival if node.matching.is_some() => sets(node, topics_hz),
         Executor::Arrival => sum(node, |topic| topics_hz.get(topic).copied()),
     }
+}
+
+/// Part of the time that the callbacks of a node need if each takes its longest.
+fn longest_busy(node: &Node, activations_hz: Option<f64>, topics_hz: &BTreeMap<String, f64>) -> Option<f64> {
+    let busy = |hz: f64, load: Load| hz * load.longest().as_secs_f64();
+    let of_inputs = |inputs: &mut dyn Iterator<Item = &Subscription>| -> Option<f64> {
+        inputs.map(|s| Some(busy(topics_hz.get(&s.topic).copied()?, node.load_of_input(s)))).sum()
+    };
+    if node.executor != Executor::Arrival || node.matching.is_some() {
+        let mut kept = node.subscribes.iter().filter(|s| s.latest);
+        return Some(busy(activations_hz?, node.load()) + of_inputs(&mut kept)?);
+    }
+    let rated = node.publishes.iter().filter_map(|p| Some(busy(p.rate_hz?, node.load_of_publication(p))));
+    let timers = node.timers.iter().map(|timer| busy(timer.hz, node.load_of_timer(timer)));
+    Some(of_inputs(&mut node.subscribes.iter())? + rated.chain(timers).sum::<f64>())
 }
 
 fn sum(node: &Node, rate: impl Fn(&str) -> Option<f64>) -> Option<f64> {
@@ -72,7 +105,7 @@ fn activations(node: &Node, input_hz: f64) -> f64 {
     let mut own: Vec<f64> = node.publishes.iter().filter_map(|p| p.rate_hz).collect();
     match node.executor {
         Executor::Timer { .. } => input_hz,
-        Executor::Arrival => input_hz + own.iter().sum::<f64>(),
+        Executor::Arrival => input_hz + own.iter().sum::<f64>() + node.timers.iter().map(|timer| timer.hz).sum::<f64>(),
         Executor::Spin { hz } => {
             own.sort_by(f64::total_cmp);
             own.dedup();
@@ -128,6 +161,25 @@ mod tests {
 ",
         );
         assert_eq!(rates.activations_hz, [Some(10.0), Some(20.0)]);
+    }
+
+    #[test]
+    fn callbacks_publish_what_names_them_and_as_often_as_it_says() {
+        let rates = rates_of(
+            "nodes:
+  a: {publishes: {/a: {rate: 20 Hz}}}
+  b: {timers: {slow: {rate: 2 Hz, work: 100 ms}}, publishes: {/b: {from: slow}}}
+  c:
+    subscribes: {/a: {work: 2 ms}, /b: {work: 10 ms, latest: true}}
+    timers: {plan: {rate: 5 Hz}}
+    publishes: {/both: {from: [/a, plan]}, /some: {from: {/a: 25 %}}}
+  d: {subscribes: [/both, /some]}
+",
+        );
+        assert_eq!(rates.activations_hz, [20.0, 2.0, 25.0, 30.0].map(Some));
+        assert_eq!(rates.topics_hz.values().copied().collect::<Vec<_>>(), [20.0, 2.0, 25.0, 5.0]);
+        let busy: Vec<f64> = rates.longest_busy.iter().map(|busy| busy.expect("known")).collect();
+        assert!(busy.iter().zip([0.0, 0.2, 0.06, 0.0]).all(|(is, was)| (is - was).abs() < 1e-9), "{busy:?}");
     }
 
     #[test]

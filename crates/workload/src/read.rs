@@ -153,11 +153,13 @@ impl Reader<'_, '_> {
         let places = |node: &Node| NodePlaces {
             name: span,
             process: span,
+            thread: span,
             host: span,
             work: span,
             task: TaskPlaces::default(),
             subscribes: vec![span; node.subscribes.len()],
             publishes: vec![span; node.publishes.len()],
+            timers: Vec::new(),
             whole: true,
         };
         reading.nodes = reading.workload.nodes.iter().map(places).collect();

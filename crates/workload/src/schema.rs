@@ -20,6 +20,9 @@ pub fn schema() -> Value {
     schema
 }
 
+/// A topic, or the name of a timer.
+const CAUSE_PATTERN: &str = "^((/[A-Za-z_][A-Za-z0-9_]*)+|[A-Za-z_][A-Za-z0-9_]{0,254})$";
+
 /// Maps with known keys, and their names in the schema.
 const DEFINITIONS: &[(&str, &Place)] = &[
     ("node", &grammar::NODE),
@@ -28,7 +31,9 @@ const DEFINITIONS: &[(&str, &Place)] = &[
     ("host", &grammar::HOST),
     ("subscription", &grammar::SUBSCRIPTION),
     ("publication", &grammar::PUBLICATION),
+    ("timer", &grammar::TIMER),
     ("work", &grammar::WORK),
+    ("time", &grammar::TIME),
     ("normal", &grammar::NORMAL),
     ("run", &grammar::RUN),
     ("match", &grammar::MATCH),
@@ -113,7 +118,7 @@ fn form(form: Form) -> Value {
         Form::Executor => json!({
             "type": "string",
             "pattern": format!(
-                "^(arrival|timer +[0-9]+(\\.[0-9]+)? *(Hz|kHz)|first +{topic}|match +(exact|approximate))$"
+                "^(arrival|timer +[0-9]+(\\.[0-9]+)? *(Hz|kHz)|first +{topic}|match +(exact|approximate|newest))$"
             ),
             "examples": ["arrival", "timer 10 Hz", "first /points", "match approximate"]
         }),
@@ -130,6 +135,19 @@ fn form(form: Form) -> Value {
             let drawn = json!({"$ref": "#/$defs/work", "minProperties": 1, "maxProperties": 1});
             json!({"anyOf": [duration(), drawn, task]})
         }
+        Form::Time => {
+            json!({"anyOf": [duration(), {"$ref": "#/$defs/time", "minProperties": 1, "maxProperties": 1}]})
+        }
+        Form::Timers => or_nothing(named(NAME_PATTERN, swept(Form::Timer))),
+        Form::Timer => json!({"$ref": "#/$defs/timer", "required": ["rate"]}),
+        Form::Causes => {
+            let one = json!({"type": "string", "pattern": CAUSE_PATTERN});
+            let list = json!({"type": "array", "items": or_parameter(one.clone()), "minItems": 1, "uniqueItems": true});
+            let mut shares = named(CAUSE_PATTERN, or_nothing(swept(Form::Percent)));
+            shares["minProperties"] = json!(1);
+            json!({"anyOf": [one, list, shares]})
+        }
+        Form::Quantiles => json!({"type": "array", "items": or_parameter(duration()), "minItems": 2}),
         // The task determines what it is.
         Form::TaskParameter => json!({"type": ["string", "number"], "minLength": 1, "examples": ["5 m/s"]}),
         Form::Range => json!({"type": "array", "items": or_parameter(duration()), "minItems": 2, "maxItems": 2}),

@@ -38,7 +38,12 @@ impl Topology {
             "many-to-one" => (self.numbered("publisher"), one("subscriber"), self.numbered("/data")),
             _ => (self.numbered("publisher"), self.numbered("subscriber"), self.numbered("/data")),
         };
-        let subscription = |topic: &String| Subscription { topic: topic.clone(), qos: self.asked, latest: false };
+        let subscription = |topic: &String| Subscription {
+            topic: topic.clone(),
+            qos: self.asked,
+            latest: false,
+            ..Default::default()
+        };
         let mut nodes: Vec<Node> = Vec::new();
         for (index, name) in subscribers.iter().enumerate() {
             let taken = match self.kind {
@@ -88,7 +93,9 @@ impl Topology {
             asked: subscriber.subscribes[0].qos,
         };
         let limits = 1..=crate::grammar::MAX_MANY as usize;
-        let written = topology.publication.rate_hz.is_some() && limits.contains(&many);
+        let Publication { from, own, .. } = &topology.publication;
+        let has_option = !from.is_empty() || *own != crate::model::Own::default();
+        let written = topology.publication.rate_hz.is_some() && limits.contains(&many) && !has_option;
         (written && topology.nodes() == workload.nodes).then_some(topology)
     }
 }

@@ -7,6 +7,7 @@ use crate::run;
 use crate::topology::Topology;
 use crate::units::{format_bit_rate, format_duration, format_frequency, format_percent, format_size};
 use std::fmt::Write;
+use std::time::Duration;
 
 /// Writes a workload as YAML that [`crate::parse`] reads back as the same model. Omits what equals a default.
 pub fn write(workload: &Workload) -> String {
@@ -94,29 +95,17 @@ fn quantity(value: &str) -> String {
 fn write_node(out: &mut String, node: &Node) {
     let mut lines = Vec::new();
     lines.extend(end(&node.host, &node.middleware));
-    if node.process != node.name {
+    if node.process != *node.thread.as_ref().unwrap_or(&node.name) {
         lines.push(format!("process: {}", scalar(&node.process)));
     }
+    lines.extend(node.thread.iter().map(|thread| format!("thread: {}", scalar(thread))));
     match node.executor {
         Executor::Arrival => lines.extend(node.matching.iter().flat_map(matching)),
         Executor::Spin { hz } => lines.push(format!("spin: {}", format_frequency(hz))),
         Executor::Timer { hz } => lines.push(format!("on: timer {}", format_frequency(hz))),
     }
-    match &node.work {
-        Work::None => {}
-        Work::Fixed(time) => lines.push(format!("work: {}", format_duration(*time))),
-        Work::Uniform { min, max } => {
-            lines.push(format!("work: {{uniform: [{}, {}]}}", format_duration(*min), format_duration(*max)));
-        }
-        Work::Normal { mean, std } => {
-            let (mean, std) = (format_duration(*mean), format_duration(*std));
-            lines.push(format!("work: {{normal: {{mean: {mean}, std: {std}}}}}"));
-        }
-        Work::Task { name, parameters } => {
-            let written = parameters.iter().map(|(name, value)| format!(", {}: {}", scalar(name), quantity(value)));
-            lines.push(format!("work: {{task: {}{}}}", scalar(name), written.collect::<String>()));
-        }
-    }
+    lines.extend(work("work", &node.work));
+    lines.extend(work("sleep", &node.sleep));
     if !node.subscribes.is_empty() {
         let timer = matches!(node.executor, Executor::Timer { .. });
         let options: Vec<_> = node.subscribes.iter().map(|s| subscription(s, timer)).collect();
@@ -127,6 +116,15 @@ fn write_node(out: &mut String, node: &Node) {
             lines.push("subscribes:".into());
             lines.extend(node.subscribes.iter().zip(options).map(|(s, o)| format!("  {}: {{{o}}}", s.topic)));
         }
+    }
+    if !node.timers.is_empty() {
+        lines.push("timers:".into());
+        let options = |timer: &NodeTimer| {
+            let mut options = vec![format!("rate: {}", format_frequency(timer.hz))];
+            options.extend(own(&timer.own));
+            options.join(", ")
+        };
+        lines.extend(node.timers.iter().map(|timer| format!("  {}: {{{}}}", scalar(&timer.name), options(timer))));
     }
     if !node.publishes.is_empty() {
         lines.push("publishes:".into());
@@ -140,6 +138,55 @@ fn write_node(out: &mut String, node: &Node) {
     for line in lines {
         let _ = writeln!(out, "    {line}");
     }
+}
+
+/// Writes what a callback alone computes and sleeps.
+fn own(own: &Own) -> Vec<String> {
+    // What is none is written, because the node's own may be some.
+    let written = |key: &str, of: &Option<Work>| match of {
+        Some(Work::None) => Some(format!("{key}: {}", format_duration(Duration::ZERO))),
+        of => of.as_ref().and_then(|of| work(key, of)),
+    };
+    [written("work", &own.work), written("sleep", &own.sleep)].into_iter().flatten().collect()
+}
+
+/// Writes `key: ` and a time or a task; nothing if there is none.
+fn work(key: &str, work: &Work) -> Option<String> {
+    let time = |time: &Duration| format_duration(*time);
+    let value = match work {
+        Work::None => return None,
+        Work::Fixed(fixed) => time(fixed),
+        Work::Uniform { min, max } => format!("{{uniform: [{}, {}]}}", time(min), time(max)),
+        Work::Normal { mean, std } => format!("{{normal: {{mean: {}, std: {}}}}}", time(mean), time(std)),
+        Work::Quantiles(of) => {
+            format!("{{quantiles: [{}]}}", of.iter().map(time).collect::<Vec<_>>().join(", "))
+        }
+        Work::Task { name, parameters } => {
+            let written = parameters.iter().map(|(name, value)| format!(", {}: {}", scalar(name), quantity(value)));
+            format!("{{task: {}{}}}", scalar(name), written.collect::<String>())
+        }
+    };
+    Some(format!("{key}: {value}"))
+}
+
+/// Writes the callbacks that make a publication.
+fn causes(from: &[Cause]) -> Option<String> {
+    let names = || from.iter().map(|cause| scalar(&cause.name)).collect::<Vec<_>>();
+    let all = from.iter().all(|cause| cause.share_percent == 100.0);
+    let value = match from {
+        [] => return None,
+        [only] if all => scalar(&only.name),
+        _ if all => format!("[{}]", names().join(", ")),
+        _ => {
+            let share = |cause: &Cause| match cause.share_percent {
+                100.0 => String::new(),
+                percent => format_percent(percent),
+            };
+            let shares = names().into_iter().zip(from).map(|(name, cause)| format!("{name}: {}", share(cause)));
+            format!("{{{}}}", shares.collect::<Vec<_>>().join(", "))
+        }
+    };
+    Some(format!("from: {value}"))
 }
 
 /// Writes how a node makes sets of its inputs.
@@ -158,7 +205,12 @@ fn matching(of: &Matching) -> Vec<String> {
         let bounds: Vec<_> = of.lower_bounds.iter().map(bound).collect();
         options.push(format!("lower_bounds: {{{}}}", bounds.join(", ")));
     }
-    let mut lines = vec![format!("on: match {}", if of.approximate { "approximate" } else { "exact" })];
+    let policy = match of.policy {
+        Policy::Exact => "exact",
+        Policy::Approximate => "approximate",
+        Policy::Newest => "newest",
+    };
+    let mut lines = vec![format!("on: match {policy}")];
     if !options.is_empty() {
         lines.push(format!("match: {{{}}}", options.join(", ")));
     }
@@ -170,6 +222,7 @@ fn subscription(subscription: &Subscription, timer: bool) -> String {
     if subscription.latest && !timer {
         options.push("latest: true".to_string());
     }
+    options.extend(own(&subscription.own));
     qos(&mut options, subscription.qos, Qos::default());
     options.join(", ")
 }
@@ -185,6 +238,8 @@ fn publication(publication: &Publication) -> Vec<String> {
     if let Some(hz) = publication.rate_hz {
         options.push(format!("rate: {}", format_frequency(hz)));
     }
+    options.extend(causes(&publication.from));
+    options.extend(own(&publication.own));
     if let Some(deadline) = publication.deadline {
         options.push(format!("deadline: {}", format_duration(deadline)));
     }

@@ -122,7 +122,10 @@ fn matching_needs_inputs_and_parameters_that_mean_something() {
     let approximate = ", on: match approximate, match: {queue: 5, age_penalty: 20 %, lower_bounds: {/u: 90 ms}}";
     let (workload, _) = parse(&joining("/t: , /u: ", approximate), "test.yaml").unwrap();
     let matching = workload.nodes[1].matching.clone().unwrap();
-    assert_eq!((matching.approximate, matching.queue, matching.age_penalty_percent), (true, 5, 20.0));
+    assert_eq!(
+        (matching.policy, matching.queue, matching.age_penalty_percent),
+        (tacho_workload::model::Policy::Approximate, 5, 20.0)
+    );
     assert_eq!(matching.lower_bounds, [("/u".into(), std::time::Duration::from_millis(90))]);
     for (text, name) in [
         (joining("/t: , /u: ", ", on: match"), "wrong-value"),

@@ -184,7 +184,7 @@ fn the_schema_refuses_what_the_parser_refuses() {
 }
 
 /// A text that puts a key into each kind of map, by where its properties stand in the schema.
-const PLACES: [(&str, &str); 12] = [
+const PLACES: [(&str, &str); 14] = [
     ("", "nodes: {a: {}}\n@: 1"),
     ("/$defs/node", "nodes: {a: {@: 1}}"),
     ("/$defs/match", "nodes: {a: {on: match approximate, match: {@: 1}}}"),
@@ -197,6 +197,8 @@ const PLACES: [(&str, &str); 12] = [
     ("/$defs/host", "hosts: {h: {@: 1}}\nnodes: {a: {host: h}}"),
     ("/$defs/run", "nodes: {a: {}}\nrun: {@: 1}"),
     ("/$defs/background", "nodes: {a: {}}\nrun: {background: {@: 1}}"),
+    ("/$defs/timer", "nodes: {a: {timers: {t: {@: 1}}}}"),
+    ("/$defs/time", "nodes: {a: {sleep: {@: 1}}}"),
 ];
 
 /// Every map with known keys in the schema, by its place.

@@ -65,11 +65,19 @@ const TIMES: usize = 3;
 /// without it.
 const NEW: f64 = 0.99;
 
-/// How a node of a workload ties what it publishes to a subscription.
-fn rule_of(node: &tacho_workload::model::Node, of: &tacho_workload::model::Subscription) -> LinkRule {
+/// How a node of a workload ties what it publishes, on one topic or on any, to a subscription.
+fn rule_of(
+    node: &tacho_workload::model::Node,
+    of: &tacho_workload::model::Subscription,
+    output: Option<&str>,
+) -> LinkRule {
+    let mut outputs = node.publishes.iter().filter(|p| output == Some(p.topic.as_str()));
+    // Another callback publishes it, and does not look at this input.
+    let is_of_others = outputs.any(|p| !p.from.is_empty() && p.from.iter().all(|cause| cause.name != of.topic));
     match (of.latest, node.publishes.is_empty()) {
         (true, false) => LinkRule::Latest,
         (false, false) if node.matching.is_some() => LinkRule::Match,
+        (false, false) if is_of_others => LinkRule::Unrelated,
         _ => LinkRule::SameCallback,
     }
 }
@@ -273,7 +281,7 @@ impl<'a> Ties<'a> {
         }
         let node = self.workload_node(node)?;
         let subscription = node.subscribes.iter().find(|s| s.topic == names[input])?;
-        Some(rule_of(node, subscription))
+        Some(rule_of(node, subscription, Some(&names[topic])))
     }
 
     fn annotated(&self, node: Row<Node>, input: Row<Topic>, topic: Row<Topic>) -> Option<LinkRule> {

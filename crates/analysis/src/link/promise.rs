@@ -25,7 +25,7 @@ pub fn all(workload: &Workload) -> impl Iterator<Item = Promise<'_>> {
 impl Promise<'_> {
     /// Sends a second that are due by the clock; absent where it answers an input.
     pub fn rate_hz(&self) -> Option<f64> {
-        self.publication.rate_hz.or(match self.node.executor {
+        self.node.clocked_hz(self.publication).or(match self.node.executor {
             Executor::Timer { hz } => Some(hz),
             Executor::Spin { hz } if !self.node.is_triggered() => Some(hz),
             _ => None,

@@ -30,8 +30,11 @@ pub(crate) fn note(messages: &Rows<Message>, workload: Option<&Workload>) -> Opt
 fn offered_bytes_per_s(workload: &Workload) -> f64 {
     let subscribers =
         |topic: &str| workload.nodes.iter().flat_map(|n| &n.subscribes).filter(|s| s.topic == topic).count() as f64;
-    let publications = workload.nodes.iter().flat_map(|node| &node.publishes);
-    publications.filter_map(|p| Some(p.rate_hz? * p.size_bytes as f64 * subscribers(&p.topic))).sum()
+    let of_node = |node: &tacho_workload::model::Node| -> f64 {
+        let carried = |p: &tacho_workload::model::Publication| p.size_bytes as f64 * subscribers(&p.topic);
+        node.publishes.iter().filter_map(|p| Some(node.clocked_hz(p)? * carried(p))).sum()
+    };
+    workload.nodes.iter().map(of_node).sum()
 }
 
 #[cfg(test)]

@@ -159,7 +159,8 @@ mod tests {
     use tacho_workload::model::{Node, Publication, Subscription};
 
     fn plan() -> NodePlan {
-        let subscription = Subscription { topic: "/in".into(), qos: Qos::default(), latest: false };
+        let subscription =
+            Subscription { topic: "/in".into(), qos: Qos::default(), latest: false, ..Default::default() };
         let publication = |topic: &str, rate_hz| Publication {
             topic: topic.into(),
             size_bytes: 64,

@@ -1,6 +1,10 @@
 //! Runs callbacks: on arrival, at a spin rate, or on a timer.
 
+mod arrival;
 mod publishing;
+mod spinning;
+
+use publishing::{Callback, Due};
 
 use crate::instant::{sleep_until, Grid, StopTime};
 use crate::node::clock_log::ClockLog;
@@ -9,18 +13,16 @@ use crate::node::ending::Ending;
 use crate::node::entities::{self, NodePublisher, NodeSubscription, Timer};
 use crate::node::failure::Failure;
 use crate::node::joined::Joined;
-use crate::node::signal::{Interrupt, Poll, Signal};
+use crate::node::signal::{Interrupt, Signal};
 use crate::node::timers::timers;
 use crate::node::trace::Trace;
 use crate::protocol::{NodeFigures, NodePlan, OutputFigures};
 use std::sync::Arc;
-use tacho_middleware::{Error, Handle, Header, Received, Session, NO_LIMIT};
+use tacho_middleware::{Error, Handle, Header, Received, Session};
 use tacho_recording::clock::{monotonic_ns, thread_cpu_ns};
-use tacho_workload::model::{Executor, Work};
+use tacho_workload::callbacks::{Load, Turns};
+use tacho_workload::model::Executor;
 use tacho_workload::random::{mix, Draws};
-
-/// Longest sleep of a thread that no signal wakes for a stop, such as ^C.
-const LONGEST_SLEEP_NS: i64 = 200_000_000;
 
 /// A node with its entities, ready to run.
 pub struct NodeExecutor {
@@ -29,7 +31,8 @@ pub struct NodeExecutor {
     traced: bool,
     executor: Executor,
     phase: f64,
-    work: Work,
+    /// What the callback of each subscription does.
+    on_input: Vec<OnInput>,
     /// Makes sets of its inputs; `None`: it computes on each message alone.
     joined: Option<Joined>,
     /// Stamp of the content that is published next.
@@ -38,9 +41,11 @@ pub struct NodeExecutor {
     draws: Draws,
     subscriptions: Vec<NodeSubscription>,
     publishers: Vec<NodePublisher>,
-    /// Timers of the node and the publishers that each serves; when spinning, the timer of the wakes.
-    timers: Vec<(Timer, Vec<usize>)>,
+    /// Timers of the node; when spinning, the timer of the wakes.
+    timers: Vec<OnTimer>,
     signal: Arc<Signal>,
+    /// What its timer publishes; kept to allocate nothing while it runs.
+    due: Vec<Due>,
     /// Whether the thread waits inside the middleware: the middleware can do so, and one subscription is all that it
     /// waits for.
     waits_inside: bool,
@@ -53,6 +58,29 @@ pub struct NodeExecutor {
     figures: NodeFigures,
 }
 
+/// What the callback of a subscription does.
+struct OnInput {
+    load: Load,
+    /// Publishers, and the turns in which it publishes on them.
+    answers: Vec<(usize, Turns)>,
+}
+
+/// A timer and what its callback does.
+struct OnTimer {
+    timer: Timer,
+    hz: f64,
+    load: Load,
+    serves: Vec<Serves>,
+}
+
+/// A publisher that a timer serves.
+struct Serves {
+    publisher: usize,
+    turns: Turns,
+    /// See [`Served::is_clocked`](crate::node::timers::Served).
+    is_clocked: bool,
+}
+
 /// The first line of a callback. If a clock or trace needs this instant, it is read before anything else is done with
 /// the message.
 fn first_line(trace: Trace, clocked: bool, subscription: u64, callback: u64, message: &Received) -> (Header, i64) {
@@ -62,6 +90,23 @@ fn first_line(trace: Trace, clocked: bool, subscription: u64, callback: u64, mes
     let header = message.header();
     trace.node_take(subscription, header.publisher, header.sequence, header.stamp_ns);
     (header, start_ns)
+}
+
+/// The thread of one node or of several.
+pub struct SharedThread {
+    signal: Arc<Signal>,
+    is_alone: bool,
+}
+
+impl SharedThread {
+    /// Of these nodes.
+    pub fn of(session: &Session, nodes: &[&NodePlan]) -> anyhow::Result<SharedThread> {
+        // Messages do not wake a spinning node, so it must record when they arrived.
+        let waits = |plan: &&NodePlan| !matches!(plan.node.executor, Executor::Spin { .. }) && !plan.inputs.is_empty();
+        let polls = session.middleware().has_descriptors() && nodes.iter().any(waits);
+        let signal = Arc::new(if polls { Signal::descriptor()? } else { Signal::condition() });
+        Ok(SharedThread { signal, is_alone: nodes.len() == 1 })
+    }
 }
 
 /// An endpoint that still lacks peers.
@@ -83,13 +128,10 @@ impl NodeExecutor {
         stop: Arc<StopTime>,
         trace: Trace,
         log: bool,
+        thread: &SharedThread,
     ) -> anyhow::Result<NodeExecutor> {
+        let signal = thread.signal.clone();
         let handle = entities::node(session, plan, &trace)?;
-        // Messages do not wake a spinning node, so it must record when they arrived.
-        let polls = session.middleware().has_descriptors()
-            && !matches!(plan.node.executor, Executor::Spin { .. })
-            && !plan.inputs.is_empty();
-        let signal = Arc::new(if polls { Signal::descriptor()? } else { Signal::condition() });
         let on_timer = matches!(plan.node.executor, Executor::Timer { .. });
         let subscriptions = plan
             .node
@@ -109,11 +151,35 @@ impl NodeExecutor {
             .collect::<Result<Vec<_>, Error>>()?;
         let timers: Vec<_> = timers(&plan.node)
             .into_iter()
-            .map(|timer| (entities::timer(&handle, timer.hz, &timer.what, &trace), timer.publishers))
+            .map(|planned| OnTimer {
+                timer: entities::timer(&handle, planned.hz, &planned.what, &trace),
+                hz: planned.hz,
+                load: planned.load,
+                serves: planned
+                    .serves
+                    .iter()
+                    .map(|served| Serves {
+                        publisher: served.answer.publication,
+                        turns: Turns::of(served.answer.share_percent),
+                        is_clocked: served.is_clocked,
+                    })
+                    .collect(),
+            })
             .collect();
+        let on_input = |input| OnInput {
+            load: plan.node.load_of_input(input),
+            answers: plan
+                .node
+                .answers_to_input(input)
+                .into_iter()
+                .map(|answer| (answer.publication, Turns::of(answer.share_percent)))
+                .collect(),
+        };
+        let on_input = plan.node.subscribes.iter().map(on_input).collect();
         let waits_inside = matches!(plan.node.executor, Executor::Arrival)
             && timers.is_empty()
             && subscriptions.len() == 1
+            && thread.is_alone
             && session.middleware().has_call_within();
         Ok(NodeExecutor {
             name: plan.node.name.clone(),
@@ -121,7 +187,7 @@ impl NodeExecutor {
             traced: handle.traced,
             executor: plan.node.executor,
             phase: plan.phase,
-            work: plan.node.work.clone(),
+            on_input,
             joined: Joined::of(&plan.node, &subscriptions),
             content_ns: 0,
             task: TaskOfNode::of(plan, !timers.is_empty())?,
@@ -130,6 +196,7 @@ impl NodeExecutor {
             publishers,
             timers,
             signal,
+            due: Vec::new(),
             waits_inside,
             is_interruptible: waits_inside && session.middleware().has_wake(),
             ending: Ending::by(stop),
@@ -168,22 +235,40 @@ impl NodeExecutor {
         Ok(None)
     }
 
-    /// Runs on the calling thread from `start_ns` to `stop_ns`. Takes inputs until `end_ns`, and [longer](Ending) while
-    /// messages still arrive, or until it is stopped, or until it fails. Returns its figures whatever ended it.
-    pub fn run(&mut self, start_ns: i64, stop_ns: i64, end_ns: i64) -> (NodeFigures, Result<(), Failure>) {
-        self.ending.set(stop_ns, if self.subscriptions.is_empty() { stop_ns } else { end_ns });
-        sleep_until(start_ns.min(self.ending.ns()));
+    /// Runs nodes on the calling thread from `start_ns` to `stop_ns`, one callback at a time. Takes inputs until
+    /// `end_ns`, and [longer](Ending) while messages still arrive, or until it is stopped, or until one of them fails.
+    /// Returns the figures of each whatever ended it, and why a node ended before.
+    pub fn run(
+        nodes: &mut [NodeExecutor],
+        start_ns: i64,
+        stop_ns: i64,
+        end_ns: i64,
+    ) -> (Vec<NodeFigures>, Result<(), (String, Failure)>) {
+        for node in nodes.iter_mut() {
+            node.ending.set(stop_ns, if node.subscriptions.is_empty() { stop_ns } else { end_ns });
+        }
+        let last_ns = nodes.iter().map(|node| node.ending.ns()).max().unwrap_or(end_ns);
+        sleep_until(start_ns.min(last_ns));
         let cpu_before = thread_cpu_ns();
-        let result = match self.executor {
-            Executor::Spin { hz } => self.spin(Grid::new(start_ns, self.phase, hz)),
-            Executor::Timer { hz } => self.on_arrival(vec![Grid::new(start_ns, self.phase, hz)]),
-            Executor::Arrival => {
-                let rates = self.publishers.iter().filter_map(|p| p.rate_hz);
-                let grids = rates.map(|hz| Grid::new(start_ns, self.phase, hz)).collect();
-                self.on_arrival(grids)
-            }
+        let result = match nodes {
+            [node] => match node.executor {
+                Executor::Spin { hz } => {
+                    let wakes = Grid::new(start_ns, node.phase, hz);
+                    node.spin(wakes).map_err(|failure| (node.name.clone(), failure))
+                }
+                _ => NodeExecutor::on_arrival(nodes, start_ns),
+            },
+            _ => NodeExecutor::on_arrival(nodes, start_ns),
         };
-        self.figures.cpu_ns = thread_cpu_ns() - cpu_before;
+        let cpu_ns = thread_cpu_ns() - cpu_before;
+        // What the thread used cannot be divided among its nodes: the first has all of it.
+        let figures = nodes.iter_mut().enumerate().map(|(index, node)| node.ended(if index == 0 { cpu_ns } else { 0 }));
+        (figures.collect(), result)
+    }
+
+    /// Its figures at its end.
+    fn ended(&mut self, cpu_ns: u64) -> NodeFigures {
+        self.figures.cpu_ns = cpu_ns;
         self.figures.outputs = self
             .publishers
             .iter()
@@ -197,177 +282,7 @@ impl NodeExecutor {
         self.figures.taken = self.subscriptions.iter().map(|s| s.taken).collect();
         self.figures.sets = self.joined.as_ref().map(Joined::count);
         self.figures.task = self.task.as_mut().map(TaskOfNode::figures);
-        (self.figures.clone(), result)
-    }
-
-    /// Takes messages that arrived while the node had no CPU before its end; returns whether they postpone the end.
-    fn hears_late(&mut self, now_ns: i64) -> Result<bool, Failure> {
-        if !self.ending.is_stopped(now_ns) {
-            for index in 0..self.subscriptions.len() {
-                self.take_one(index)?;
-            }
-        }
-        Ok(now_ns < self.ending.at(now_ns))
-    }
-
-    /// Study E: wake, take at most one message of each queue, sleep. After a late wake, it continues with the next wake
-    /// of the grid.
-    fn spin(&mut self, wakes: Grid) -> Result<(), Failure> {
-        let triggered = self.subscriptions.iter().any(|s| !s.latest);
-        // When each publisher is due: at its rate, or at every wake of a node that nothing triggers.
-        let due: Vec<Option<Grid>> = self
-            .publishers
-            .iter()
-            .map(|p| match p.rate_hz {
-                Some(hz) => Some(Grid::from_first(wakes.first_ns(), hz)),
-                None => (!triggered).then_some(wakes),
-            })
-            .collect();
-        let mut served = vec![0u64; due.len()];
-        let mut wake = 0;
-        loop {
-            let at = wakes.due_ns(wake);
-            if at < self.ending.ns() {
-                sleep_until(at);
-            }
-            if at >= self.ending.ns() {
-                break;
-            }
-            self.trace.node_wake(self.handle.0);
-            self.figures.wakes += 1;
-            for index in 0..self.subscriptions.len() {
-                self.take_one(index)?;
-            }
-            self.ending.at(monotonic_ns());
-            let mut now_due = Vec::new();
-            for (index, grid) in due.iter().enumerate() {
-                let Some(grid) = grid else { continue };
-                let count = grid.due_by(at);
-                if count > served[index] {
-                    self.skip(index, count - served[index] - 1);
-                    served[index] = count;
-                    now_due.push((index, grid.due_ns(count - 1)));
-                }
-            }
-            let computes = !triggered && self.publishers.is_empty();
-            if computes || !now_due.is_empty() {
-                let timer = self.timers[0].0;
-                self.timer_callback(0, timer, &now_due)?;
-            }
-            wake = (wake + 1).max(wakes.due_by(monotonic_ns()));
-        }
-        // Counts as due what a wake before the end would have sent.
-        if let Some(last) = wakes.due_by(self.ending.ns() - 1).checked_sub(1) {
-            for (index, grid) in due.iter().enumerate() {
-                if let Some(grid) = grid {
-                    self.skip(index, grid.due_by(wakes.due_ns(last)).saturating_sub(served[index]));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// A wait set on one thread: timers that are due first, then subscriptions in their order, one callback at a time.
-    fn on_arrival(&mut self, grids: Vec<Grid>) -> Result<(), Failure> {
-        let mut served = vec![0u64; grids.len()];
-        let mut poll = self.poll()?;
-        let (mut due, mut publishers) = (Vec::with_capacity(grids.len()), Vec::new());
-        loop {
-            let now = monotonic_ns();
-            if now >= self.ending.at(now) && !self.hears_late(now)? {
-                break;
-            }
-            // Computes the next due time before running callbacks, because any work of a source after its message would
-            // delay a receiver on the same CPU.
-            let mut next = self.ending.ns();
-            for (index, grid) in grids.iter().enumerate() {
-                let (count, before) = (grid.due_by(now), served[index]);
-                if count > before {
-                    served[index] = count;
-                    due.push((index, grid.due_ns(count - 1), count - before - 1));
-                }
-                next = next.min(grid.due_ns(served[index]));
-            }
-            let mut ran = !due.is_empty();
-            for (index, due_ns, skipped) in due.drain(..) {
-                publishers.clear();
-                publishers.extend(self.timers[index].1.iter().map(|publisher| (*publisher, due_ns)));
-                for (publisher, _) in &publishers {
-                    self.skip(*publisher, skipped);
-                }
-                self.timer_callback(index, self.timers[index].0, &publishers)?;
-            }
-            for index in 0..self.subscriptions.len() {
-                ran |= self.take_one(index)?;
-            }
-            if self.subscriptions.is_empty() {
-                // Sleeps at once without further work, as above.
-                sleep_until(next.min(now + LONGEST_SLEEP_NS));
-            } else if !ran && self.waits_inside {
-                self.wait_inside()?;
-            } else if !ran {
-                self.wait_until(next, &mut poll);
-            }
-        }
-        for (index, grid) in grids.iter().enumerate() {
-            let count = grid.due_by(self.ending.ns() - 1);
-            for publisher in self.timers[index].1.clone() {
-                self.skip(publisher, count.saturating_sub(served[index]));
-            }
-        }
-        Ok(())
-    }
-
-    /// What to poll if descriptors announce messages.
-    fn poll(&mut self) -> Result<Option<Poll>, Error> {
-        let Signal::Descriptor(event) = &*self.signal else { return Ok(None) };
-        let descriptors =
-            self.subscriptions.iter_mut().map(|s| s.subscription.descriptor()).collect::<Result<Vec<_>, Error>>()?;
-        Ok(Some(Poll::new(&descriptors, event)))
-    }
-
-    /// Waits inside the middleware for a message of the only subscription, whose callback runs there, as a plain
-    /// program's would. As in [`wait_until`](NodeExecutor::wait_until), the end of the wait is the message's arrival.
-    fn wait_inside(&mut self) -> Result<(), Failure> {
-        let now = monotonic_ns();
-        let is_limited = !self.is_interruptible || !self.ending.is_awaited(now);
-        let limit_ns = if is_limited { (self.ending.ns() - now).clamp(1, LONGEST_SLEEP_NS) } else { NO_LIMIT };
-        let (trace, clocked) = (self.trace, self.is_clocked());
-        // Otherwise the middleware reports arrivals.
-        if let Signal::Descriptor(_) = *self.signal {
-            trace.rclcpp_executor_wait_for_work(if is_limited { limit_ns } else { -1 });
-        }
-        let Some(mut input) = self.subscriptions.pop() else { return Ok(()) };
-        input.available.set(); // a non-blocking take then looks for further messages
-        let (handle, callback, latest) = (input.handle, input.callback, input.latest);
-        let mut result = Ok(());
-        let called = input.subscription.call_within(limit_ns, |message| {
-            trace.rclcpp_executor_execute(handle);
-            let (header, start_ns) = first_line(trace, clocked, handle, callback, message);
-            let lent = Lent { input: 0, header, data: message.data() };
-            result = self.subscription_callback(callback, latest, lent, start_ns);
-        });
-        input.taken += u64::from(matches!(called, Ok(true)));
-        self.subscriptions.push(input);
-        called.map_err(Failure::from).and(result)
-    }
-
-    /// Waits for a message, a stop, or an instant. As with rclcpp, a wait in which no other thread sees a message
-    /// arrive is itself the event: its end is the message's arrival (docs/figures.md).
-    fn wait_until(&self, ns: i64, poll: &mut Option<Poll>) {
-        match (&*self.signal, poll) {
-            (Signal::Descriptor(event), Some(poll)) => {
-                let timeout_ns = (ns - monotonic_ns()).max(0);
-                self.trace.rclcpp_executor_wait_for_work(timeout_ns);
-                poll.wait(timeout_ns, event);
-                self.subscriptions
-                    .iter()
-                    .enumerate()
-                    .filter(|(index, _)| poll.readable(*index))
-                    .for_each(|(_, s)| s.available.set());
-            }
-            (signal, _) => signal.wait_until(ns),
-        }
+        self.figures.clone()
     }
 
     /// Takes a message if the middleware announced one, and runs its callback; returns whether there was one. The order
@@ -420,13 +335,11 @@ impl NodeExecutor {
         self.ending.hear(header.stamp_ns);
         self.figures.first_message_ns.get_or_insert(start_ns);
         self.content_ns = header.content_ns();
-        if !latest {
-            match self.joined.is_some() {
-                true => self.publish_joined(lent)?,
-                false => self.publish_answer(Some(lent))?,
-            }
-        } else if let Some(task) = &mut self.task {
-            task.hear(lent);
+        match (latest, &mut self.task) {
+            (true, Some(task)) => task.hear(lent),
+            (true, None) => self.spend(Callback::Input(input)),
+            (false, _) if self.joined.is_some() => self.publish_joined(lent)?,
+            (false, _) => self.publish_answer(input, Some(lent))?,
         }
         if let Some(log) = &mut self.log {
             log.message(header.publisher, header.sequence, header.stamp_ns, start_ns);
@@ -437,12 +350,13 @@ impl NodeExecutor {
         Ok(())
     }
 
-    /// Runs a timer's callback, which computes once and publishes on each of `publishers` that was due.
-    fn timer_callback(&mut self, number: usize, timer: Timer, publishers: &[(usize, i64)]) -> Result<(), Failure> {
+    /// Runs a timer's callback, which computes once and publishes on each of `publishers`.
+    fn timer_callback(&mut self, number: usize, publishers: &[Due]) -> Result<(), Failure> {
+        let timer = self.timers[number].timer;
         self.trace.rclcpp_executor_execute(timer.handle);
         self.trace.callback_start(timer.callback, false);
         let start_ns = if self.log.is_some() { monotonic_ns() } else { 0 };
-        self.publish_due(publishers)?;
+        self.publish_due(number, publishers)?;
         if let Some(log) = &mut self.log {
             log.callback(true, number as u32, start_ns, monotonic_ns());
         }

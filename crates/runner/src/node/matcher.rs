@@ -6,7 +6,7 @@
 //! message_filters itself.
 
 use std::collections::{BTreeMap, VecDeque};
-use tacho_workload::model::Matching;
+use tacho_workload::model::{Matching, Policy};
 
 /// A message of each input, with its stamp, in the order of the inputs.
 pub type Set<M> = Vec<(i64, M)>;
@@ -17,13 +17,19 @@ pub enum Matcher<M> {
     Exact(Exact<M>),
     /// Those of a set are as close as they can be.
     Approximate(Approximate<M>),
+    /// The newest message of each input since the last set.
+    Newest(Vec<Option<(i64, M)>>),
 }
 
 impl<M> Matcher<M> {
     /// Of the inputs with these topics.
     pub fn new(of: &Matching, topics: &[&str]) -> Matcher<M> {
-        if !of.approximate {
-            return Matcher::Exact(Exact { inputs: topics.len(), most: of.queue as usize, sets: BTreeMap::new() });
+        match of.policy {
+            Policy::Exact => {
+                return Matcher::Exact(Exact { inputs: topics.len(), most: of.queue as usize, sets: BTreeMap::new() })
+            }
+            Policy::Newest => return Matcher::Newest(topics.iter().map(|_| None).collect()),
+            Policy::Approximate => {}
         }
         let bound = |topic: &&str| {
             let bound = of.lower_bounds.iter().find(|(of, _)| of == topic);
@@ -45,6 +51,12 @@ impl<M> Matcher<M> {
         match self {
             Matcher::Exact(exact) => exact.add(input, stamp_ns, message).into_iter().collect(),
             Matcher::Approximate(approximate) => approximate.add(input, stamp_ns, message),
+            Matcher::Newest(newest) => {
+                newest[input] = Some((stamp_ns, message));
+                let is_whole = newest.iter().all(Option::is_some);
+                let set = || newest.iter_mut().filter_map(Option::take).collect();
+                is_whole.then(set).into_iter().collect()
+            }
         }
     }
 }
@@ -227,5 +239,21 @@ impl<M> Approximate<M> {
         self.candidate = None;
         self.inputs.iter_mut().for_each(|input| input.past = 0);
         self.inputs.iter_mut().filter_map(|input| input.queue.pop_front()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_of_each_input_are_a_set_once_each_has_a_new_one() {
+        let of = Matching { policy: Policy::Newest, ..Matching::default() };
+        let mut matcher = Matcher::new(&of, &["/a", "/b"]);
+        let mut add = |input, message| matcher.add(input, 0, message);
+        assert!(add(0, 1).is_empty() && add(0, 2).is_empty());
+        assert_eq!(add(1, 10), [vec![(0, 2), (0, 10)]]);
+        assert!(add(1, 11).is_empty());
+        assert_eq!(add(0, 3), [vec![(0, 3), (0, 11)]]);
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::instant::StopTime;
 use crate::micro;
-use crate::node::executor::NodeExecutor;
+use crate::node::executor::{NodeExecutor, SharedThread};
 use crate::node::signal::Interrupt;
 use crate::node::trace::Trace;
-use crate::protocol::{Answer, Command, Plan};
+use crate::protocol::{Answer, Command, NodePlan, Plan};
 use crate::scheduling;
 use anyhow::{anyhow, Context, Result};
 use std::fs::File;
@@ -74,11 +74,14 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<bool> {
     let middleware = Middleware::load(&plan.libraries, &plan.middleware)?;
     let session = middleware.open(plan.domain, &plan.transport, &plan.address)?;
     let trace = Trace::find();
-    let mut nodes = plan
-        .nodes
-        .iter()
-        .map(|node| NodeExecutor::new(&session, node, stop.clone(), trace, plan.clock.is_some()))
-        .collect::<Result<Vec<_>>>()?;
+    let (mut nodes, mut threads): (Vec<_>, Vec<_>) = (Vec::new(), Vec::new());
+    for plans in by_thread(&plan.nodes) {
+        let thread = SharedThread::of(&session, &plans)?;
+        for of in &plans {
+            nodes.push(NodeExecutor::new(&session, of, stop.clone(), trace, plan.clock.is_some(), &thread)?);
+        }
+        threads.push(plans);
+    }
     let ready_ns = monotonic_ns();
     runner.say(&Answer::Ready {
         version: middleware.version()?,
@@ -90,18 +93,18 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<bool> {
     let Some((start_ns, stop_ns, end_ns)) = wait_for_start(&mut nodes, &commands, runner)? else { return Ok(true) };
     let start_ns = start_ns.max(ready_ns);
     let interrupts: Vec<_> = nodes.iter().map(NodeExecutor::interrupt).collect();
-    let threads: Vec<_> = nodes
-        .into_iter()
-        .zip(plan.nodes.clone())
-        .map(|(mut node, plan)| {
-            std::thread::Builder::new().name(plan.node.name.clone()).spawn(move || -> Result<_> {
-                scheduling::apply(&plan)?;
-                let (figures, ended) = node.run(start_ns, stop_ns, end_ns);
-                let failure = ended.err().map(|error| format!("node {}: {error}", plan.node.name));
-                Ok((node, figures, failure))
-            })
+    let mut nodes = nodes.into_iter();
+    let run = |plans: Vec<&NodePlan>| {
+        let (first, mut nodes) = (plans[0].clone(), nodes.by_ref().take(plans.len()).collect::<Vec<_>>());
+        let name = first.node.thread.as_ref().unwrap_or(&first.node.name).clone();
+        std::thread::Builder::new().name(name).spawn(move || -> Result<_> {
+            scheduling::apply(&first)?;
+            let (figures, ended) = NodeExecutor::run(&mut nodes, start_ns, stop_ns, end_ns);
+            let failure = ended.err().map(|(node, error)| format!("node {node}: {error}"));
+            Ok((nodes, figures, failure))
         })
-        .collect::<io::Result<_>>()?;
+    };
+    let threads: Vec<_> = threads.into_iter().map(run).collect::<io::Result<_>>()?;
     let listening = std::thread::spawn(move || {
         let raise_all = || interrupts.iter().for_each(Interrupt::raise);
         let stop_now = || {
@@ -129,18 +132,33 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<bool> {
 
     let (mut figures, mut ended, mut failures) = (Vec::new(), Vec::new(), Vec::new());
     for thread in threads {
-        let (node, of_node, failure) = thread.join().map_err(|_| anyhow!("a node panicked; see its log"))??;
-        if let (Some(log), Some(folder)) = (&node.log, &plan.clock) {
-            log.write(folder, node.name()).with_context(|| format!("clock of node {}", node.name()))?;
+        let (nodes, of_nodes, failure) = thread.join().map_err(|_| anyhow!("a node panicked; see its log"))??;
+        for node in &nodes {
+            if let (Some(log), Some(folder)) = (&node.log, &plan.clock) {
+                log.write(folder, node.name()).with_context(|| format!("clock of node {}", node.name()))?;
+            }
         }
-        figures.push(of_node);
+        figures.extend(of_nodes);
         failures.extend(failure);
-        ended.push(node);
+        ended.extend(nodes);
     }
     let is_whole = failures.is_empty();
     runner.say(&Answer::Done { nodes: figures, board: None, failures })?;
     listening.join().map_err(|_| anyhow!("the thread that listens to the runner panicked"))?;
     Ok(is_whole)
+}
+
+/// The nodes of each thread, in the order of the first of them.
+fn by_thread(nodes: &[NodePlan]) -> Vec<Vec<&NodePlan>> {
+    let mut threads: Vec<Vec<&NodePlan>> = Vec::new();
+    for plan in nodes {
+        let of_thread = |of: &&mut Vec<&NodePlan>| plan.node.thread.is_some() && of[0].node.thread == plan.node.thread;
+        match threads.iter_mut().find(of_thread) {
+            Some(of) => of.push(plan),
+            None => threads.push(vec![plan]),
+        }
+    }
+    threads
 }
 
 /// Receives commands; the channel closes when stdin does.

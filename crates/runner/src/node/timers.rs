@@ -1,5 +1,6 @@
 //! Which timers a node has, on real middleware and in the simulator alike.
 
+use tacho_workload::callbacks::{Answer, Load};
 use tacho_workload::model::{Executor, Node};
 
 /// A timer of a node.
@@ -9,14 +10,32 @@ pub struct PlannedTimer {
     pub hz: f64,
     /// What it does, for the name of its callback.
     pub what: String,
+    /// What it computes and sleeps before it publishes.
+    pub load: Load,
     /// Publications that it serves.
-    pub publishers: Vec<usize>,
+    pub serves: Vec<Served>,
+}
+
+/// A publication that a timer serves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Served {
+    /// Which, and in what part of the activations.
+    pub answer: Answer,
+    /// Whether the clock alone says when it is due, so that a send can be skipped.
+    pub is_clocked: bool,
+}
+
+impl Served {
+    fn always(publication: usize) -> Served {
+        Served { answer: Answer { publication, share_percent: 100.0 }, is_clocked: true }
+    }
 }
 
 /// The timers of a node; of a spinning one that of its wakes.
 pub fn timers(node: &Node) -> Vec<PlannedTimer> {
     let all = |hz: f64, what: &str| {
-        vec![PlannedTimer { hz, what: what.into(), publishers: (0..node.publishes.len()).collect() }]
+        let serves = (0..node.publishes.len()).map(Served::always).collect();
+        vec![PlannedTimer { hz, what: what.into(), load: node.load(), serves }]
     };
     let rates = || node.publishes.iter().enumerate().filter_map(|(index, p)| Some((index, p.rate_hz?)));
     match node.executor {
@@ -31,9 +50,20 @@ pub fn timers(node: &Node) -> Vec<PlannedTimer> {
         Executor::Arrival => {
             let of = |(index, hz): (usize, f64)| {
                 let what = format!("publish {}", node.publishes[index].topic);
-                PlannedTimer { hz, what, publishers: vec![index] }
+                let load = node.load_of_publication(&node.publishes[index]);
+                PlannedTimer { hz, what, load, serves: vec![Served::always(index)] }
             };
-            rates().map(of).collect()
+            let own = node.timers.iter().map(|timer| {
+                let is_clocked = |answer: &Answer| node.clocked_hz(&node.publishes[answer.publication]).is_some();
+                let serves = node.answers_to_timer(timer).into_iter();
+                PlannedTimer {
+                    hz: timer.hz,
+                    what: format!("timer {}", timer.name),
+                    load: node.load_of_timer(timer),
+                    serves: serves.map(|answer| Served { answer, is_clocked: is_clocked(&answer) }).collect(),
+                }
+            });
+            rates().map(of).chain(own).collect()
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::on::On;
 use crate::diagnostic::Span;
 use crate::document::{Value, Yaml};
-use crate::grammar::{self, Form};
+use crate::grammar::{self, Form, Place};
 use crate::model::*;
 use crate::values::{Fields, Reader};
 use std::collections::HashSet;
@@ -18,11 +18,13 @@ const MAX_DEADLINE: Duration = MAX_WORK;
 pub(crate) struct NodePlaces {
     pub name: Span,
     pub process: Span,
+    pub thread: Span,
     pub host: Span,
     pub work: Span,
     pub task: TaskPlaces,
     pub subscribes: Vec<Span>,
     pub publishes: Vec<Span>,
+    pub timers: Vec<Span>,
     /// False if its executor, a rate or its work could not be read.
     pub whole: bool,
 }
@@ -51,8 +53,14 @@ impl Reader<'_, '_> {
     pub(super) fn node(&mut self, name: String, key: &Yaml, yaml: &Yaml) -> (Node, NodePlaces) {
         let errors_before = self.report.errors.len();
         let fields = self.fields(yaml, &grammar::NODE).unwrap_or_default();
+        let thread = fields.get("thread").and_then(|y| self.name(y));
         let mut node = Node {
-            process: fields.get("process").and_then(|y| self.name(y)).unwrap_or_else(|| name.clone()),
+            process: fields
+                .get("process")
+                .and_then(|y| self.name(y))
+                .or_else(|| thread.clone())
+                .unwrap_or_else(|| name.clone()),
+            thread,
             host: fields.get("host").and_then(|y| self.name(y)).unwrap_or_default(),
             middleware: fields.get("middleware").and_then(|y| self.middleware(y)),
             name,
@@ -61,11 +69,13 @@ impl Reader<'_, '_> {
         let mut places = NodePlaces {
             name: key.span,
             process: fields.get("process").map_or(key.span, |y| y.span),
+            thread: fields.get("thread").map_or(key.span, |y| y.span),
             host: fields.get("host").map_or(key.span, |y| y.span),
             work: fields.get("work").map_or(key.span, |y| y.span),
             task: TaskPlaces::default(),
             subscribes: Vec::new(),
             publishes: Vec::new(),
+            timers: Vec::new(),
             whole: true,
         };
         let mut on = On::Executor(Executor::Arrival);
@@ -89,6 +99,9 @@ impl Reader<'_, '_> {
         if let Some(work) = fields.get("work") {
             node.work = self.work(work, &mut places.task).unwrap_or(Work::None);
         }
+        if let Some(sleep) = fields.get("sleep") {
+            node.sleep = self.time(sleep).unwrap_or(Work::None);
+        }
         if let Some(yaml) = fields.get("subscribes") {
             for (topic, value) in self.topics(yaml, Form::Subscriptions, "subscription") {
                 let Some(name) = self.topic(topic) else { continue };
@@ -109,8 +122,23 @@ impl Reader<'_, '_> {
                     self.latest_beside_first(yaml, latest, *first == name);
                 }
                 let latest = latest || matches!(&on, On::First(first) if *first != name);
-                node.subscribes.push(Subscription { topic: name, qos: self.qos(&fields, Qos::default()), latest });
+                let own = self.own(&fields);
+                node.subscribes.push(Subscription { topic: name, qos: self.qos(&fields, Qos::default()), latest, own });
                 places.subscribes.push(topic.span);
+            }
+        }
+        if let Some(yaml) = fields.get("timers").filter(|y| !y.is_null()) {
+            for (_, key, value) in self.entries(yaml, Form::Timers, "timer").unwrap_or_default() {
+                let Some(name) = self.name(key) else { continue };
+                let Some(fields) = self.fields(value, &grammar::TIMER) else { continue };
+                let Some(rate) = fields.get("rate") else {
+                    let (message, found) = (format!("timer `{name}` without `rate`"), "no key `rate`");
+                    self.report.error("missing-value", key.span, message, found, Form::Timer.expected());
+                    continue;
+                };
+                let Some(hz) = self.frequency(rate) else { continue };
+                node.timers.push(NodeTimer { name, hz, own: self.own(&fields) });
+                places.timers.push(key.span);
             }
         }
         if let Some(yaml) = fields.get("publishes") {
@@ -129,7 +157,7 @@ impl Reader<'_, '_> {
                 yaml.describe(),
                 "`first` and one of the topics under `subscribes`",
             ),
-            (On::Match { approximate }, _) => node.matching = self.matching(*approximate, fields.get("match")),
+            (On::Match { policy }, _) => node.matching = self.matching(*policy, fields.get("match")),
             (_, _) => {
                 if let Some(span) = fields.key_span("match") {
                     self.report.error(
@@ -137,7 +165,7 @@ impl Reader<'_, '_> {
                         span,
                         format!("`{}` makes no sets of its inputs", node.name),
                         "`match` without `on: match`",
-                        "`on: match exact` or `on: match approximate`, or no `match`",
+                        "`on: match exact`, `on: match approximate` or `on: match newest`, or no `match`",
                     );
                 }
             }
@@ -155,35 +183,98 @@ impl Reader<'_, '_> {
             size_bytes: size.unwrap_or_else(|| default_size(&message_type)),
             message_type,
             rate_hz: fields.get("rate").and_then(|y| self.frequency(y)),
+            from: fields.get("from").map(|y| self.causes(y)).unwrap_or_default(),
+            own: self.own(fields),
             deadline: fields.get("deadline").and_then(|y| self.positive(y, MAX_DEADLINE)),
             qos: self.qos(fields, Qos::default()),
         }
     }
 
+    /// Reads what a callback alone computes and sleeps.
+    fn own(&mut self, fields: &Fields) -> Own {
+        let mut time = |key| fields.get(key).and_then(|y| self.time(y));
+        Own { work: time("work"), sleep: time("sleep") }
+    }
+
+    /// Reads the callbacks that make a publication.
+    fn causes(&mut self, yaml: &Yaml) -> Vec<Cause> {
+        let mut causes: Vec<Cause> = Vec::new();
+        let mut add = |reader: &mut Self, key: &Yaml, share: Option<&Yaml>| {
+            let Some(name) = reader.text(key, Form::Causes).map(str::to_owned) else { return };
+            if causes.iter().any(|known| known.name == name) {
+                let message = "callback stands here a second time";
+                reader.report.error("duplicate", key.span, message, key.describe(), "each input or timer once");
+                return;
+            }
+            let share = share.filter(|y| !y.is_null()).and_then(|y| reader.percent(y));
+            causes.push(Cause { name, share_percent: share.unwrap_or(100.0) });
+        };
+        match &yaml.value {
+            Value::List(items) if !items.is_empty() => items.iter().for_each(|item| add(self, item, None)),
+            Value::Map(entries) if !entries.is_empty() => {
+                entries.iter().for_each(|(key, share)| add(self, key, Some(share)));
+            }
+            Value::Scalar(..) => add(self, yaml, None),
+            _ => self.wrong(yaml, Form::Causes),
+        }
+        causes
+    }
+
     fn work(&mut self, yaml: &Yaml, places: &mut TaskPlaces) -> Option<Work> {
         match &yaml.value {
+            Value::Map(entries) if entries.iter().any(|(key, _)| key.is(grammar::TASK)) => self.task(yaml, places),
+            _ => self.drawn(yaml, Form::Work, &grammar::WORK),
+        }
+    }
+
+    /// Reads work that is no task.
+    fn time(&mut self, yaml: &Yaml) -> Option<Work> {
+        self.drawn(yaml, Form::Time, &grammar::TIME)
+    }
+
+    fn drawn(&mut self, yaml: &Yaml, form: Form, place: &'static Place) -> Option<Work> {
+        match &yaml.value {
             Value::Scalar(..) if !yaml.is_null() => {
-                let time = self.quantity(yaml, Form::Work, crate::units::parse_duration)?;
+                let time = self.quantity(yaml, form, crate::units::parse_duration)?;
                 let expected = format!("a time of at most {}", crate::units::format_duration(MAX_WORK));
                 self.bounded(yaml, Work::Fixed(time), time <= MAX_WORK, expected)
             }
-            Value::Map(entries) if entries.iter().any(|(key, _)| key.is(grammar::TASK)) => self.task(yaml, places),
             Value::Map(_) => {
-                let fields = self.fields(yaml, &grammar::WORK)?;
-                match (fields.get("uniform"), fields.get("normal")) {
-                    (Some(range), None) => self.uniform(range),
-                    (None, Some(normal)) => self.normal(normal),
+                let fields = self.fields(yaml, place)?;
+                match (fields.get("uniform"), fields.get("normal"), fields.get("quantiles")) {
+                    (Some(range), None, None) => self.uniform(range),
+                    (None, Some(normal), None) => self.normal(normal),
+                    (None, None, Some(quantiles)) => self.quantiles(quantiles),
                     _ => {
-                        self.wrong(yaml, Form::Work);
+                        self.wrong(yaml, form);
                         None
                     }
                 }
             }
             _ => {
-                self.wrong(yaml, Form::Work);
+                self.wrong(yaml, form);
                 None
             }
         }
+    }
+
+    fn quantiles(&mut self, yaml: &Yaml) -> Option<Work> {
+        let Value::List(items) = &yaml.value else {
+            self.wrong(yaml, Form::Quantiles);
+            return None;
+        };
+        if items.len() < 2 {
+            self.wrong(yaml, Form::Quantiles);
+            return None;
+        }
+        let mut times: Vec<Duration> = Vec::with_capacity(items.len());
+        for item in items {
+            let time = self.duration(item, MAX_WORK)?;
+            let least = times.last().copied().unwrap_or_default();
+            let expected = format!("a time of at least {}, as the one before", crate::units::format_duration(least));
+            times.push(self.bounded(item, time, time >= least, expected)?);
+        }
+        Some(Work::Quantiles(times))
     }
 
     fn task(&mut self, yaml: &Yaml, places: &mut TaskPlaces) -> Option<Work> {

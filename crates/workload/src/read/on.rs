@@ -3,7 +3,7 @@
 use crate::diagnostic::did_you_mean;
 use crate::document::{Value, Yaml};
 use crate::grammar::{self, Form};
-use crate::model::{Executor, Matching};
+use crate::model::{Executor, Matching, Policy};
 use crate::values::Reader;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(super) enum On {
     /// model has it as [`Executor::Arrival`] whose other inputs are `latest`.
     First(String),
     Match {
-        approximate: bool,
+        policy: Policy,
     },
 }
 
@@ -32,8 +32,9 @@ impl Reader<'_, '_> {
                 self.frequency(&part()).map(|hz| On::Executor(Executor::Timer { hz }))
             }
             ("first", topic) if !topic.is_empty() => self.topic(&part()).map(On::First),
-            ("match", "exact") => Some(On::Match { approximate: false }),
-            ("match", "approximate") => Some(On::Match { approximate: true }),
+            ("match", "exact") => Some(On::Match { policy: Policy::Exact }),
+            ("match", "approximate") => Some(On::Match { policy: Policy::Approximate }),
+            ("match", "newest") => Some(On::Match { policy: Policy::Newest }),
             _ => {
                 let hint = if did_you_mean(text, ["arrival"]).is_some() { "; did you mean `arrival`?" } else { "" };
                 let expected = Form::Executor.expected() + hint;
@@ -57,16 +58,16 @@ impl Reader<'_, '_> {
     }
 
     /// Reads the parameters of `on: match`.
-    pub(super) fn matching(&mut self, approximate: bool, yaml: Option<&Yaml>) -> Option<Matching> {
-        let unless_said = Matching { approximate, ..Matching::default() };
+    pub(super) fn matching(&mut self, policy: Policy, yaml: Option<&Yaml>) -> Option<Matching> {
+        let unless_said = Matching { policy, ..Matching::default() };
         let Some(yaml) = yaml else { return Some(unless_said) };
         let fields = self.fields(yaml, &grammar::MATCH)?;
         for key in ["max_interval", "age_penalty", "lower_bounds"] {
-            if let (false, Some(span)) = (approximate, fields.key_span(key)) {
+            if let (false, Some(span)) = (policy == Policy::Approximate, fields.key_span(key)) {
                 self.report.error(
                     "not-of-exact",
                     span,
-                    format!("`{key}` has no meaning with `on: match exact`"),
+                    format!("`{key}` has no meaning with this `match`"),
                     format!("`{key}`"),
                     "`queue` alone, or `on: match approximate`",
                 );
@@ -82,7 +83,7 @@ impl Reader<'_, '_> {
             }
         }
         Some(Matching {
-            approximate,
+            policy,
             queue: queue.map_or(unless_said.queue, |queue| queue as u32),
             max_interval: fields.get("max_interval").and_then(|y| self.duration(y, MAX_BETWEEN)),
             age_penalty_percent: fields

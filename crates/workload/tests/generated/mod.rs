@@ -52,26 +52,66 @@ impl Draw {
     }
 
     fn matching(&mut self, inputs: &[Subscription]) -> Matching {
-        let approximate = self.chance();
+        let policy = [Policy::Exact, Policy::Approximate, Policy::Newest][self.below(3) as usize];
         let queue = 1 + self.below(100) as u32;
-        if !approximate {
+        if policy != Policy::Approximate {
             return Matching { queue, ..Matching::default() };
         }
         let age_penalty_percent = self.below(100_001) as f64 / 1000.0;
         let lower_bounds = inputs.iter().filter(|s| !s.latest).map(|s| (s.topic.clone(), self.time())).collect();
         let max_interval = self.chance().then(|| self.time());
-        Matching { approximate, queue, max_interval, age_penalty_percent, lower_bounds }
+        Matching { policy, queue, max_interval, age_penalty_percent, lower_bounds }
     }
 
     fn work(&mut self) -> Work {
+        match self.below(6) {
+            5 => self.task(),
+            _ => self.drawn(),
+        }
+    }
+
+    /// Work that is no task.
+    fn drawn(&mut self) -> Work {
         let (a, b) = (self.time(), self.time());
         match self.below(5) {
             0 => Work::None,
             1 => Work::Fixed(a),
             2 => Work::Uniform { min: a.min(b), max: a.max(b) },
             3 => Work::Normal { mean: a, std: b },
-            _ => self.task(),
+            _ => {
+                let mut times: Vec<Duration> = (0..2 + self.below(6)).map(|_| self.time()).collect();
+                times.sort();
+                Work::Quantiles(times)
+            }
         }
+    }
+
+    /// What a callback alone does, if its node has no task.
+    fn own(&mut self, work: &Work) -> Own {
+        // None is written as 0 s, which is read as a time.
+        let time = |draw: &mut Self| match draw.drawn() {
+            Work::None => Work::Fixed(Duration::ZERO),
+            time => time,
+        };
+        let some = |draw: &mut Self| (draw.chance() && !matches!(work, Work::Task { .. })).then(|| time(draw));
+        Own { work: some(self), sleep: some(self) }
+    }
+
+    /// Timers of a node, and the callbacks that make its publication.
+    fn timers_and_causes(&mut self, inputs: &[String], work: &Work) -> (Vec<NodeTimer>, Vec<Cause>) {
+        const NAMES: [&str; 3] = ["plan", "no", "rate"];
+        let count = self.below(4) as usize;
+        let timers: Vec<NodeTimer> = NAMES[..count]
+            .iter()
+            .map(|name| NodeTimer { name: name.to_string(), hz: self.hz(), own: self.own(work) })
+            .collect();
+        let names = inputs.iter().cloned().chain(timers.iter().map(|timer| timer.name.clone()));
+        let cause = |name: String| {
+            let share_percent = if self.chance() { 100.0 } else { self.below(100_001) as f64 / 1000.0 };
+            self.chance().then_some(Cause { name, share_percent })
+        };
+        let causes = names.filter_map(cause).collect();
+        (timers, causes)
     }
 
     fn task(&mut self) -> Work {
@@ -157,6 +197,8 @@ impl Draw {
         for (index, name) in NAMES.iter().take(count).enumerate() {
             let executor = self.executor();
             let timer = matches!(executor, Executor::Timer { .. });
+            let work = self.work();
+            let has_task = matches!(work, Work::Task { .. });
             let mut subscribes = Vec::new();
             for (other, node) in nodes.iter().enumerate() {
                 if other + 1 == index || self.chance() {
@@ -165,7 +207,8 @@ impl Draw {
                     let offered = node.publishes[0].qos;
                     let qos =
                         Qos { reliable: offered.reliable, transient_local: offered.transient_local, ..self.qos() };
-                    subscribes.push(Subscription { topic: node.publishes[0].topic.clone(), qos, latest });
+                    let own = self.own(&work);
+                    subscribes.push(Subscription { topic: node.publishes[0].topic.clone(), qos, latest, own });
                 }
             }
             let rate_hz = match executor {
@@ -179,6 +222,8 @@ impl Draw {
                 message_type: TYPES[self.below(5) as usize].into(),
                 size_bytes: 1 + (self.next() >> (34 + self.below(30))),
                 rate_hz,
+                from: Vec::new(),
+                own: Own::default(),
                 deadline: self.deadline(),
                 qos: self.qos(),
             };
@@ -199,11 +244,25 @@ impl Draw {
             if process == "shared" {
                 shared = Some((host.clone(), middleware.clone()));
             }
-            let work = self.work();
             let triggers = subscribes.iter().filter(|s| !s.latest).count();
             let is_plain = middleware.as_ref().is_none_or(|(plugin, _)| plugin != "micro");
             let matches = executor == Executor::Arrival && triggers > 1 && is_plain && self.chance();
             let matching = matches.then(|| self.matching(&subscribes));
+            let mut publication = publication;
+            let mut timers = Vec::new();
+            if matching.is_some() {
+                subscribes.iter_mut().filter(|s| !s.latest).for_each(|s| s.own = Own::default());
+            } else if executor == Executor::Arrival && !has_task {
+                let inputs: Vec<String> = subscribes.iter().filter(|s| !s.latest).map(|s| s.topic.clone()).collect();
+                let (own, causes) = self.timers_and_causes(&inputs, &work);
+                timers = own;
+                if publication.rate_hz.is_none() {
+                    publication.from = causes;
+                }
+            }
+            if executor == Executor::Arrival && publication.rate_hz.is_some() {
+                publication.own = self.own(&work);
+            }
             nodes.push(Node {
                 name: name.to_string(),
                 process,
@@ -213,7 +272,10 @@ impl Draw {
                 matching,
                 subscribes,
                 publishes: vec![publication],
+                timers,
+                sleep: if has_task { Work::None } else { self.drawn() },
                 work,
+                thread: None,
             });
         }
         let chain = nodes.iter().map(|node| node.name.clone()).collect();

@@ -85,7 +85,7 @@ impl Ties<'_> {
         let outputs = self.outputs(node, None);
         if let Some(n) = self.workload_node(node) {
             if let Some(s) = n.subscribes.iter().find(|s| s.topic == self.seen.topics.names[input]) {
-                return self.tie(node, input, &outputs, rule_of(n, s), LinkEvidence::Stated, 1.0);
+                return self.tie(node, input, &outputs, rule_of(n, s, None), LinkEvidence::Stated, 1.0);
             }
         }
         if self.hands_on_stamps(node, input, &outputs) {

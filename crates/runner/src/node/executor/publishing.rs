@@ -1,13 +1,56 @@
 //! What a callback computes and then publishes.
 
 use super::NodeExecutor;
+use crate::instant::sleep_until;
 use crate::node::computation::{Lent, Prepared};
 use crate::node::failure::Failure;
 use crate::node::work::compute;
 use tacho_middleware::{Error, Handle, Header};
 use tacho_recording::clock::monotonic_ns;
 
+/// Whose load an activation has.
+#[derive(Clone, Copy)]
+pub(super) enum Callback {
+    /// Of the subscription of this index.
+    Input(usize),
+    /// Of the timer of this index.
+    Timer(usize),
+}
+
+/// A publisher on which a timer's callback publishes.
+#[derive(Clone, Copy)]
+pub(super) struct Due {
+    pub publisher: usize,
+    /// When the timer was due.
+    pub due_ns: i64,
+    /// Whether the clock alone says when the message is due.
+    pub is_clocked: bool,
+}
+
 impl NodeExecutor {
+    /// Computes and sleeps what a callback does.
+    pub(super) fn spend(&mut self, callback: Callback) {
+        let load = match callback {
+            Callback::Input(index) => &self.on_input[index].load,
+            Callback::Timer(index) => &self.timers[index].load,
+        };
+        compute(self.draws.work_ns(&load.work));
+        let sleep_ns = self.draws.work_ns(&load.sleep);
+        if sleep_ns > 0 {
+            sleep_until(monotonic_ns() + sleep_ns as i64);
+        }
+    }
+
+    /// Counts sends of a timer that were due but did not happen.
+    pub(super) fn skip_all(&mut self, timer: usize, count: u64) {
+        for index in 0..self.timers[timer].serves.len() {
+            let of = &self.timers[timer].serves[index];
+            if of.is_clocked {
+                self.skip(of.publisher, count);
+            }
+        }
+    }
+
     /// Counts sends that were due but did not happen.
     pub(super) fn skip(&mut self, publisher: usize, count: u64) {
         let output = &mut self.publishers[publisher];
@@ -17,34 +60,36 @@ impl NodeExecutor {
         }
     }
 
-    /// Computes, then publishes on each of `due` with the time when it was due by the clock.
-    pub(super) fn publish_due(&mut self, due: &[(usize, i64)]) -> Result<(), Failure> {
+    /// Does the work of a timer, then publishes on each of `due` with the time when it was due.
+    pub(super) fn publish_due(&mut self, timer: usize, due: &[Due]) -> Result<(), Failure> {
         if self.task.is_some() {
-            let mut due: Vec<_> = due.iter().map(|(index, due_ns)| (*index, Some(*due_ns))).collect();
+            let mut due: Vec<_> = due.iter().map(|due| (due.publisher, Some(due.due_ns))).collect();
             due.sort_unstable();
             return self.run_task(None, &due);
         }
-        compute(self.draws.work_ns(&self.work));
-        for (index, due_ns) in due {
-            self.note_due(*index, *due_ns);
-            self.content_ns = *due_ns;
-            self.publish(*index)?;
+        self.spend(Callback::Timer(timer));
+        for Due { publisher, due_ns, is_clocked } in due.iter().copied() {
+            if is_clocked {
+                self.note_due(publisher, due_ns);
+            }
+            self.content_ns = due_ns;
+            self.publish(publisher)?;
         }
         Ok(())
     }
 
-    /// Computes, then publishes on each publisher without a rate of its own.
-    pub(super) fn publish_answer(&mut self, lent: Option<Lent<'_>>) -> Result<(), Failure> {
-        let answers = |node: &NodeExecutor, index: usize| node.publishers[index].rate_hz.is_none();
+    /// Does the work of an input's callback, then publishes what that callback publishes in this turn.
+    pub(super) fn publish_answer(&mut self, input: usize, lent: Option<Lent<'_>>) -> Result<(), Failure> {
         if self.task.is_some() {
-            let due: Vec<_> =
-                (0..self.publishers.len()).filter(|index| answers(self, *index)).map(|index| (index, None)).collect();
+            let due: Vec<_> = self.on_input[input].answers.iter().map(|(publisher, _)| (*publisher, None)).collect();
             return self.run_task(lent, &due);
         }
-        compute(self.draws.work_ns(&self.work));
-        for index in 0..self.publishers.len() {
-            if answers(self, index) {
-                self.publish(index)?;
+        self.spend(Callback::Input(input));
+        for index in 0..self.on_input[input].answers.len() {
+            let (publisher, turns) = &mut self.on_input[input].answers[index];
+            if turns.is_due() {
+                let publisher = *publisher;
+                self.publish(publisher)?;
             }
         }
         Ok(())
@@ -54,6 +99,7 @@ impl NodeExecutor {
     /// of the first input, as callbacks of message_filters do.
     pub(super) fn publish_joined(&mut self, lent: Lent<'_>) -> Result<(), Failure> {
         let Some(joined) = &mut self.joined else { return Ok(()) };
+        let input = lent.input;
         for set in joined.add(lent, self.task.is_some()) {
             self.content_ns = set.content_ns();
             for member in set.members() {
@@ -63,7 +109,7 @@ impl NodeExecutor {
                     task.hear(Lent { input: member.input, header: member.header, data: &member.data });
                 }
             }
-            self.publish_answer(None)?;
+            self.publish_answer(input, None)?;
         }
         Ok(())
     }

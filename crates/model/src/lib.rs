@@ -1,0 +1,11 @@
+//! The twin of a recorded system: a workload made from the tables of a run. It says in words what it cannot express.
+
+mod names;
+mod seen;
+mod twin;
+mod work;
+mod write;
+
+pub use names::Names;
+pub use twin::{twin, Twin};
+pub use write::write;

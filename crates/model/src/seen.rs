@@ -1,0 +1,132 @@
+//! What tables show of each callback: how often it ran, what it took, what it published.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use tacho_events::run::RunInfo;
+use tacho_tables::row::Row;
+use tacho_tables::{Callback, Endpoint, Execution, OffCpu, Tables};
+
+/// A callback that usually ends this soon after its last publish call begins does nothing after that call.
+const ENDS_WITH_CALL_NS: i64 = 1_000_000;
+/// Most that one publish call takes in any other callback, ns.
+const PUBLISH_CALL_NS: i64 = 200_000;
+
+/// Topics of the client library itself.
+pub fn is_of_library(topic: &str) -> bool {
+    matches!(topic, "/rosout" | "/parameter_events" | "ros_discovery_info") || !topic.starts_with('/')
+}
+
+/// A callback with its executions in the window that counts.
+#[derive(Debug, Default)]
+pub struct CallbackSeen {
+    /// Times that it ran and ended.
+    pub runs: u64,
+    /// CPU time of each, without its publish calls; wall time where that is not known, ns.
+    pub work_ns: Vec<i64>,
+    /// Whether that is wall time.
+    pub is_wall: bool,
+    /// Time of each off the CPU, ns; empty where it is not known.
+    pub off_ns: Vec<i64>,
+    /// Whether each published.
+    pub published: Vec<bool>,
+    /// Publish calls by topic.
+    pub topics: BTreeMap<String, u64>,
+    /// Threads that it ran on.
+    pub tids: BTreeSet<u32>,
+}
+
+/// What publish calls of a callback take. The costs of a run have them, so work is without.
+enum Calls {
+    /// What is left of each execution from its last call on.
+    ToItsEnd,
+    /// This, ns.
+    Each(i64),
+}
+
+impl Calls {
+    /// By what is left of executions from their last calls on, ns.
+    fn of(mut tails: Vec<i64>) -> Calls {
+        tails.sort_unstable();
+        match tails.get(tails.len() / 2) {
+            Some(median) if *median > ENDS_WITH_CALL_NS => Calls::Each(PUBLISH_CALL_NS.min(tails[0])),
+            _ => Calls::ToItsEnd,
+        }
+    }
+
+    /// What the calls of an execution took, ns.
+    fn took_ns(&self, sent: &[(i64, Row<Endpoint>)], end_ns: i64) -> i64 {
+        let times = || sent.iter().map(|(ns, _)| *ns);
+        let (Some(first_ns), Some(last_ns)) = (times().min(), times().max()) else { return 0 };
+        match self {
+            Calls::ToItsEnd => (sent.len() as i64 * (end_ns - last_ns)).min(end_ns - first_ns),
+            Calls::Each(ns) => sent.len() as i64 * ns,
+        }
+    }
+}
+
+/// All that is seen.
+pub struct Seen {
+    /// By callback.
+    pub callbacks: HashMap<Row<Callback>, CallbackSeen>,
+    /// Publish calls outside of callbacks by publisher: their times.
+    pub outside: HashMap<Row<Endpoint>, Vec<i64>>,
+    /// Whether no execution has its CPU time.
+    pub is_wall: bool,
+    /// The window, s.
+    pub span_s: f64,
+}
+
+impl Seen {
+    /// In the tables of a run.
+    pub fn of(tables: &Tables, info: &RunInfo) -> Seen {
+        let times =
+            || tables.executions.iter().map(|e| e.start_ns).chain(tables.publications.iter().map(|p| p.publish_ns));
+        let from_ns = info.measured_from_ns.or_else(|| times().min()).unwrap_or(0);
+        let to_ns = info.measured_to_ns.or_else(|| times().max()).unwrap_or(0);
+        let is_measured = |ns: i64| ns >= from_ns && ns <= to_ns;
+        let mut published: HashMap<Row<Execution>, Vec<(i64, Row<Endpoint>)>> = HashMap::new();
+        let mut outside: HashMap<Row<Endpoint>, Vec<i64>> = HashMap::new();
+        for publication in &tables.publications {
+            match publication.execution {
+                Some(row) => published.entry(row).or_default().push((publication.publish_ns, publication.publisher)),
+                None => outside.entry(publication.publisher).or_default().push(publication.publish_ns),
+            }
+        }
+        let mut blocked: HashMap<Row<Execution>, i64> = HashMap::new();
+        for interval in &tables.preemptions {
+            if let (Some(row), OffCpu::Blocked) = (interval.execution, interval.state) {
+                *blocked.entry(row).or_default() += interval.to_ns - interval.from_ns;
+            }
+        }
+        let has_scheduler = !tables.preemptions.is_empty();
+        let mut tails: HashMap<Row<Callback>, Vec<i64>> = HashMap::new();
+        for (row, execution) in tables.executions.numbered() {
+            let last = published.get(&row).and_then(|of| of.iter().map(|(ns, _)| *ns).max());
+            if let (Some(last_ns), Some(end_ns)) = (last, execution.end_ns) {
+                tails.entry(execution.callback).or_default().push(end_ns - last_ns);
+            }
+        }
+        let calls: HashMap<Row<Callback>, Calls> = tails.into_iter().map(|(row, of)| (row, Calls::of(of))).collect();
+        let mut callbacks: HashMap<Row<Callback>, CallbackSeen> = HashMap::new();
+        for (row, execution) in tables.executions.numbered().filter(|(_, e)| is_measured(e.start_ns)) {
+            let Some(end_ns) = execution.end_ns else { continue };
+            let of = callbacks.entry(execution.callback).or_default();
+            let sent = published.get(&row).map_or(&[][..], Vec::as_slice);
+            let calls_ns = calls.get(&execution.callback).map_or(0, |calls| calls.took_ns(sent, end_ns));
+            let wall_ns = end_ns - execution.start_ns;
+            of.runs += 1;
+            of.is_wall |= execution.cpu_ns.is_none();
+            of.work_ns.push((execution.cpu_ns.unwrap_or(wall_ns) - calls_ns).max(0));
+            if let Some(cpu_ns) = execution.cpu_ns {
+                let off_ns = if has_scheduler { blocked.get(&row).copied().unwrap_or(0) } else { wall_ns - cpu_ns };
+                of.off_ns.push(off_ns.max(0));
+            }
+            of.published.push(!sent.is_empty());
+            of.tids.insert(execution.tid);
+            for (_, publisher) in sent {
+                *of.topics.entry(tables.endpoints[*publisher].topic.clone()).or_default() += 1;
+            }
+        }
+        let is_wall = !callbacks.is_empty() && tables.executions.iter().all(|execution| execution.cpu_ns.is_none());
+        Seen { callbacks, outside, is_wall, span_s: (to_ns - from_ns) as f64 / 1e9 }
+    }
+}

@@ -1,0 +1,132 @@
+//! Makes the twin: nodes with their callbacks, threads, chains.
+
+mod chains;
+mod node;
+mod sources;
+mod threads;
+
+use crate::names::Names;
+use crate::seen::Seen;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+use tacho_events::run::RunInfo;
+use tacho_tables::row::{numbered, Row};
+use tacho_tables::Tables;
+use tacho_workload::model::*;
+
+/// Longest run of a twin.
+const LONGEST_S: f64 = 60.0;
+
+/// A workload made from a run.
+pub struct Twin {
+    /// The workload.
+    pub workload: Workload,
+    /// What concerns all of it, and what it cannot express, in words.
+    pub remarks: Vec<String>,
+    /// The same of each node.
+    pub of_nodes: Vec<Vec<String>>,
+    /// What it cannot express: those of the remarks that are to be told at once.
+    pub lacks: Vec<String>,
+    /// Its names.
+    pub names: Names,
+}
+
+/// What is being made.
+struct Maker<'a> {
+    tables: &'a Tables,
+    known: Option<&'a Workload>,
+    seen: Seen,
+    names: Names,
+    nodes: Vec<(Node, Vec<String>)>,
+    /// Topics that the twin publishes, by recorded name.
+    published: BTreeSet<String>,
+    /// Callbacks that no workload has, by kind: executions and their time, ns.
+    others: BTreeMap<&'static str, (u64, i64)>,
+    lacks: Vec<String>,
+}
+
+/// Makes the twin of a run. `known`: the workload that ran, if it was one of ours.
+pub fn twin(tables: &Tables, info: &RunInfo, known: Option<&Workload>, names: Names) -> Twin {
+    let seen = Seen::of(tables, info);
+    let mut maker = Maker {
+        tables,
+        known,
+        seen,
+        names,
+        nodes: Vec::new(),
+        published: BTreeSet::new(),
+        others: BTreeMap::new(),
+        lacks: Vec::new(),
+    };
+    let rows: Vec<Row<tacho_tables::Node>> = numbered(&tables.nodes).map(|(row, _)| row).collect();
+    for row in rows.iter().copied() {
+        maker.node(row);
+    }
+    maker.sources();
+    maker.threads(&rows);
+    maker.elsewhere();
+    let chains = maker.chains();
+    let duration_s = (maker.seen.span_s.clamp(1.0, LONGEST_S) * 10.0).round() / 10.0;
+    let mut run = RunOptions { duration: Duration::from_secs_f64(duration_s), ..RunOptions::default() };
+    if let Some(known) = known {
+        let twin = |name: &String| maker.names.of_node(&format!("/{name}")).map(|name| name[1..].to_owned());
+        run.cpus = known.run.cpus.iter().filter_map(|(node, of)| Some((twin(node)?, of.clone()))).collect();
+        run.priority = known.run.priority.iter().filter_map(|(node, of)| Some((twin(node)?, *of))).collect();
+        run.background_cpu = known.run.background_cpu;
+    }
+    let mut remarks = vec![format!(
+        "Twin of a recorded system, made by tacho model from {:.1} s of it. Work is as measured, at evenly spaced \
+         quantiles.",
+        maker.seen.span_s
+    )];
+    if maker.seen.is_wall {
+        remarks.push("CPU time was not recorded: work is wall time, with waits for a CPU.".into());
+    }
+    let untold = match known {
+        Some(_) => "Types, sizes, QoS, CPUs and priorities are those of the workload that ran.",
+        None => {
+            "Not recorded: types and sizes (64 B here), QoS except the depth, CPUs and priorities. Set them where you \
+             know them."
+        }
+    };
+    remarks.push(untold.into());
+    remarks.extend(maker.lacks.iter().map(|lack| format!("Not expressed: {lack}")));
+    let (middleware, transport) =
+        known.map_or(("ros2".into(), String::new()), |known| (known.middleware.clone(), known.transport.clone()));
+    let (nodes, of_nodes) = maker.nodes.into_iter().unzip();
+    let hosts = known.map(|known| known.hosts.clone()).unwrap_or_default();
+    let workload = Workload { middleware, transport, nodes, chains, hosts, run, ..Workload::default() };
+    Twin { workload, remarks, of_nodes, lacks: maker.lacks, names: maker.names }
+}
+
+impl Maker<'_> {
+    fn known_node(&self, recorded: &str) -> Option<&Node> {
+        self.known.and_then(|known| known.nodes.iter().find(|node| is_called(recorded, &node.name)))
+    }
+
+    fn runs(&self, row: Row<tacho_tables::Callback>) -> u64 {
+        self.seen.callbacks.get(&row).map_or(0, |of| of.runs)
+    }
+
+    /// What no node of the twin has.
+    fn elsewhere(&mut self) {
+        for (kind, (runs, ns)) in std::mem::take(&mut self.others) {
+            let percent = ns as f64 / 1e7 / self.seen.span_s.max(1e-9);
+            self.lacks.push(format!("{kind} callbacks: {runs} executions, {percent:.2} % of a CPU."));
+        }
+        if !self.tables.services.is_empty() {
+            self.lacks.push(format!("{} service calls.", self.tables.services.len()));
+        }
+        if !self.tables.goals.is_empty() {
+            self.lacks.push(format!("{} goals of actions.", self.tables.goals.len()));
+        }
+        if self.tables.executions.is_empty() {
+            self.lacks.push("no callback was recorded: work is not known, and is none here.".into());
+        }
+        let unlinked = numbered(&self.tables.callbacks).filter(|(row, of)| of.node.is_none() && self.runs(*row) > 0);
+        match unlinked.count() {
+            0 => {}
+            count => self.lacks.push(format!("{count} callbacks whose node is not known.")),
+        }
+    }
+}

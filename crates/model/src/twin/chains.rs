@@ -1,0 +1,50 @@
+//! Chains of the twin.
+
+use super::Maker;
+use std::collections::BTreeSet;
+use tacho_workload::model::Chain;
+
+impl Maker<'_> {
+    /// Chains that the run named; otherwise the critical one. Those that are no path of the twin are told.
+    pub(super) fn chains(&mut self) -> Vec<Chain> {
+        let named: Vec<String> =
+            self.known.map(|k| k.chains.iter().map(|c| c.name.clone()).collect()).unwrap_or_default();
+        // A chain that the workload names by its nodes may go over several topics: a path each.
+        let name_of = |chain: &tacho_tables::Chain| {
+            let is_it = |name: &&String| chain.name.strip_prefix(name.as_str()).is_some_and(is_rest_of_name);
+            named.iter().find(is_it).unwrap_or(&chain.name).clone()
+        };
+        let is_wanted = |chain: &&tacho_tables::Chain| match named.is_empty() {
+            true => chain.critical,
+            false => named.contains(&name_of(chain)),
+        };
+        let mut chains: Vec<Chain> = Vec::new();
+        for chain in self.tables.chains.iter().filter(is_wanted) {
+            let name = self.names.other("chain", &name_of(chain));
+            let nodes: Option<Vec<String>> =
+                chain.path.iter().step_by(2).map(|of| Some(self.names.of_node(of)?[1..].to_owned())).collect();
+            let of = |name: &String| self.nodes.iter().find(|(node, _)| node.name == *name).map(|(node, _)| node);
+            let joined = |pair: &[String]| match (of(&pair[0]), of(&pair[1])) {
+                (Some(from), Some(to)) => {
+                    from.publishes.iter().any(|p| to.subscribes.iter().any(|s| s.topic == p.topic))
+                }
+                _ => false,
+            };
+            let is_path = |nodes: &Vec<String>| {
+                let distinct: BTreeSet<&String> = nodes.iter().collect();
+                nodes.len() > 1 && distinct.len() == nodes.len() && nodes.windows(2).all(joined)
+            };
+            match nodes.filter(is_path) {
+                Some(nodes) if chains.iter().all(|known| known.name != name) => chains.push(Chain { name, nodes }),
+                Some(_) => {}
+                None => self.lacks.push(format!("chain {name}, which is no path of distinct nodes of the twin.")),
+            }
+        }
+        chains
+    }
+}
+
+/// What may come after the name of a chain: nothing, or the topics of one of its paths.
+fn is_rest_of_name(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with(" over ")
+}

@@ -1,0 +1,88 @@
+//! Messages: from the publish call through the threads of the middleware to the queue of a subscription.
+
+use super::{Link, Simulation};
+use crate::node::{Message, Step, Waits};
+use crate::queue::What;
+use tacho_events::files::Failed;
+use tacho_events::number;
+
+impl Simulation {
+    /// Publishes a message and sends it on its ways.
+    pub(super) fn publish(&mut self, node: usize, publisher: usize, now: i64) -> Result<(), Failed> {
+        let stream = self.streams[node];
+        let content_ns = self.nodes[node].content_ns;
+        let of = &mut self.nodes[node].publishers[publisher];
+        let (publisher_id, sequence, address) = (of.id, of.sequence, of.message);
+        let message = Message { publisher_id, sequence, stamp_ns: now, content_ns, address };
+        of.sequence += 1;
+        let words = [of.handle, of.id.into(), message.sequence, of.size];
+        self.trace.put(stream, now, number::node_publish, &words)?;
+        self.trace.put(stream, now, number::rclcpp_publish, &[of.handle, of.message])?;
+        self.trace.put(stream, now, number::rcl_publish, &[of.handle, of.message])?;
+        for link in &of.links {
+            let link_number = *link;
+            let link = &mut self.links[link_number];
+            if link.loss > 0.0 && self.draws.uniform() <= link.loss {
+                continue;
+            }
+            let transit_ns = link.transit.draw(&mut self.draws);
+            // It occupies a link between hosts after the one before it.
+            let leaves_ns = now.max(link.free_ns);
+            link.free_ns = leaves_ns + link.occupies_ns;
+            let arrives_ns = leaves_ns + link.occupies_ns + link.delay_ns + transit_ns;
+            link.last_ns = arrives_ns.max(link.last_ns);
+            link.in_flight.push_back(message);
+            self.queue.push(leaves_ns + link.occupies_ns + link.delay_ns, What::Send { link: link_number });
+            self.queue.push(link.last_ns, What::Travelled { link: link_number });
+        }
+        let (send_ns, send_cpu_ns) = (of.send.draw(&mut self.draws), of.send_cpu_ns);
+        self.nodes[node].around_ns += send_cpu_ns;
+        self.nodes[node].first([Step::Compute(send_ns)]);
+        Ok(())
+    }
+
+    /// Gives the middleware's threads of a process something to compute, after which a message is there.
+    fn help(&mut self, process: usize, need_ns: i64, link: usize, now: i64) -> Result<(), Failed> {
+        let helper = self.processes[process].helper;
+        self.processes[process].jobs.push_back((need_ns, link));
+        if self.kernel.is_asleep(helper) {
+            self.wake(helper, need_ns, 0, now, None)?;
+        }
+        Ok(())
+    }
+
+    /// The middleware's threads at the receiver begin with a message that was sent.
+    pub(super) fn send(&mut self, link: usize, now: i64) -> Result<(), Failed> {
+        let Link { node, receive_cpu_ns, .. } = self.links[link];
+        if receive_cpu_ns > 0 {
+            return self.help(self.nodes[node].process, receive_cpu_ns, link, now);
+        }
+        self.links[link].received += 1;
+        Ok(())
+    }
+
+    /// The next message is there, if it has travelled and was received.
+    pub(super) fn deliver(&mut self, link: usize, now: i64) -> Result<(), Failed> {
+        let Link { node, subscription, in_flight, travelled, received, .. } = &mut self.links[link];
+        let (node, subscription) = (*node, *subscription);
+        if *travelled == 0 || *received == 0 {
+            return Ok(());
+        }
+        (*travelled, *received) = (*travelled - 1, *received - 1);
+        let Some(message) = in_flight.pop_front() else { return Ok(()) };
+        let process = self.nodes[node].process;
+        let to = &mut self.nodes[node].subscriptions[subscription];
+        if to.queue.len() >= to.depth {
+            to.queue.pop_front();
+        }
+        to.queue.push_back(message);
+        let handle = to.handle;
+        let first = self.executors[self.nodes[node].executed_by].first();
+        self.trace.put(self.processes[process].stream, now, number::node_data_available, &[handle])?;
+        if self.nodes[first].waits == Waits::ForMessage {
+            let latency_ns = self.latencies.wake_up.draw(&mut self.draws);
+            self.rouse(first, latency_ns, now, Some(self.processes[process].helper))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! The callbacks of a node: what each computes, and what it publishes.
+
+use crate::model::{Cause, Executor, Node, NodeTimer, Own, Publication, Subscription, Work};
+use std::time::Duration;
+
+/// What a callback does before it publishes: it computes, then it sleeps.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Load {
+    /// CPU time of its thread.
+    pub work: Work,
+    /// Time in which the thread is blocked.
+    pub sleep: Work,
+}
+
+impl Load {
+    /// Greatest time of one activation on a free CPU.
+    pub fn longest(&self) -> Duration {
+        self.work.longest() + self.sleep.longest()
+    }
+
+    /// Mean time of one activation on a free CPU.
+    pub fn mean(&self) -> Duration {
+        self.work.mean() + self.sleep.mean()
+    }
+}
+
+/// A publication that a callback makes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Answer {
+    /// Index among those of its node.
+    pub publication: usize,
+    /// Part of the activations that make it, percent.
+    pub share_percent: f64,
+}
+
+impl Node {
+    /// What an activation does unless its callback has a load of its own.
+    pub fn load(&self) -> Load {
+        Load { work: self.work.clone(), sleep: self.sleep.clone() }
+    }
+
+    /// What the callback of an input does.
+    pub fn load_of_input(&self, input: &Subscription) -> Load {
+        let keeps = input.latest || matches!(self.executor, Executor::Timer { .. });
+        self.or_own(if keeps { Load::default() } else { self.load() }, &input.own)
+    }
+
+    /// What the timer of a publication with a rate does.
+    pub fn load_of_publication(&self, publication: &Publication) -> Load {
+        self.or_own(self.load(), &publication.own)
+    }
+
+    /// What a timer does.
+    pub fn load_of_timer(&self, timer: &NodeTimer) -> Load {
+        self.or_own(self.load(), &timer.own)
+    }
+
+    fn or_own(&self, load: Load, own: &Own) -> Load {
+        Load { work: own.work.clone().unwrap_or(load.work), sleep: own.sleep.clone().unwrap_or(load.sleep) }
+    }
+
+    /// Every load of its callbacks.
+    pub fn loads(&self) -> Vec<Load> {
+        let inputs = self.subscribes.iter().map(|s| self.load_of_input(s));
+        let rated = self.publishes.iter().filter(|p| p.rate_hz.is_some());
+        let timers = self.timers.iter().map(|t| self.load_of_timer(t));
+        let own = matches!(self.executor, Executor::Timer { .. } | Executor::Spin { .. }).then(|| self.load());
+        inputs.chain(rated.map(|p| self.load_of_publication(p))).chain(timers).chain(own).collect()
+    }
+
+    /// What the callback of an input publishes.
+    pub fn answers_to_input(&self, input: &Subscription) -> Vec<Answer> {
+        let keeps = input.latest || matches!(self.executor, Executor::Timer { .. });
+        if keeps {
+            return Vec::new();
+        }
+        self.answers(|from| match from {
+            [] => Some(100.0),
+            from => share(from, &input.topic),
+        })
+    }
+
+    /// What a timer publishes.
+    pub fn answers_to_timer(&self, timer: &NodeTimer) -> Vec<Answer> {
+        self.answers(|from| share(from, &timer.name))
+    }
+
+    fn answers(&self, share_of: impl Fn(&[Cause]) -> Option<f64>) -> Vec<Answer> {
+        let without = self.publishes.iter().enumerate().filter(|(_, p)| p.rate_hz.is_none());
+        let answer =
+            |(publication, p): (usize, &Publication)| Some(Answer { publication, share_percent: share_of(&p.from)? });
+        without.filter_map(answer).collect()
+    }
+
+    /// Sends a second that are due by the clock: its rate, or that of the timer which alone publishes it each time.
+    /// `None` of what answers inputs, and of nodes that spin or have one timer.
+    pub fn clocked_hz(&self, publication: &Publication) -> Option<f64> {
+        let timer = || match publication.from.as_slice() {
+            [only] if only.share_percent >= 100.0 => self.timers.iter().find(|timer| timer.name == only.name),
+            _ => None,
+        };
+        publication.rate_hz.or_else(|| Some(timer()?.hz))
+    }
+}
+
+fn share(from: &[Cause], name: &str) -> Option<f64> {
+    from.iter().find(|cause| cause.name == name).map(|cause| cause.share_percent)
+}
+
+/// Spreads a share evenly over activations.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Turns {
+    share_percent: f64,
+    owed_percent: f64,
+}
+
+impl Turns {
+    /// Of this share.
+    pub fn of(share_percent: f64) -> Turns {
+        Turns { share_percent, owed_percent: 0.0 }
+    }
+
+    /// Whether this activation is one of the share.
+    pub fn is_due(&mut self) -> bool {
+        self.owed_percent += self.share_percent;
+        // Sums of a share such as 33.3 % are not exact.
+        let is_due = self.owed_percent >= 100.0 - 1e-6;
+        if is_due {
+            self.owed_percent -= 100.0;
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_spread_evenly_and_is_exact_in_the_long_run() {
+        let count = |share: f64, of: usize| {
+            let mut turns = Turns::of(share);
+            (0..of).filter(|_| turns.is_due()).count()
+        };
+        assert_eq!((count(100.0, 7), count(0.0, 7), count(50.0, 8), count(30.0, 1000)), (7, 0, 4, 300));
+        let mut turns = Turns::of(25.0);
+        let published: Vec<bool> = (0..8).map(|_| turns.is_due()).collect();
+        assert_eq!(published, [false, false, false, true, false, false, false, true]);
+    }
+}

@@ -1,0 +1,187 @@
+//! Checks what single callbacks of a node compute and publish, and threads that nodes share.
+
+use super::Check;
+use crate::diagnostic::{Report, Span};
+use crate::model::{Executor, Node, Own, Work};
+use std::collections::BTreeMap;
+
+/// Their nodes have one load, and publish the same from all inputs.
+const WITHOUT: [&str; 2] = ["rclcpp", ON_BOARDS];
+/// The middleware of boards, as messages name it.
+const ON_BOARDS: &str = "host: micro";
+
+impl Check<'_> {
+    pub(super) fn callbacks(&self, report: &mut Report) {
+        for (at, (node, places)) in self.nodes.iter().zip(&self.reading.nodes).enumerate() {
+            if !places.whole {
+                continue;
+            }
+            self.causes(at, report);
+            self.timers(at, report);
+            self.loads(at, report);
+            let workloads = &self.reading.workload.middleware;
+            let plugin = node.middleware.as_ref().map_or(workloads.as_str(), |(plugin, _)| plugin);
+            let plugin = if node.is_on_board() { ON_BOARDS } else { plugin };
+            if let (true, Some(found)) = (WITHOUT.contains(&plugin), beyond_one_load(node)) {
+                report.error(
+                    "callbacks-unsupported",
+                    places.name,
+                    format!("`{}` runs on {plugin}, whose callbacks of a node all do the same", node.name),
+                    format!("{found} with {plugin}"),
+                    "one `work` a node, or another middleware, such as ros2",
+                );
+            }
+            if let (true, Some(thread)) = (["rclcpp", "rclpy", ON_BOARDS].contains(&plugin), &node.thread) {
+                report.error(
+                    "callbacks-unsupported",
+                    places.thread,
+                    format!("`{}` runs on {plugin}, whose nodes have executors of their own", node.name),
+                    format!("`thread: {thread}` with {plugin}"),
+                    "no `thread`, or another middleware, such as ros2",
+                );
+            }
+        }
+        self.threads(report);
+    }
+
+    /// `from` names inputs and timers of the node.
+    fn causes(&self, at: usize, report: &mut Report) {
+        let (node, places) = (&self.nodes[at], &self.reading.nodes[at]);
+        let inputs = node.subscribes.iter().filter(|s| !s.latest).map(|s| s.topic.as_str());
+        let known: Vec<&str> = inputs.chain(node.timers.iter().map(|timer| timer.name.as_str())).collect();
+        for (publication, &span) in node.publishes.iter().zip(&places.publishes) {
+            if publication.from.is_empty() {
+                continue;
+            }
+            let topic = &publication.topic;
+            let against = match (publication.rate_hz, node.executor) {
+                (Some(_), _) => Some("`rate`"),
+                (None, Executor::Timer { .. }) => Some("`on: timer`"),
+                _ if node.matching.is_some() => Some("`on: match`"),
+                _ if matches!(node.work, Work::Task { .. }) => Some("a task"),
+                _ => None,
+            };
+            if let Some(against) = against {
+                let message = format!("`{}` publishes `{topic}` for two reasons", node.name);
+                report.error("from-beside", span, message, format!("`from` and {against}"), "one of them");
+                continue;
+            }
+            for cause in publication.from.iter().filter(|cause| !known.contains(&cause.name.as_str())) {
+                let expected = match known.join(", ") {
+                    none if none.is_empty() => "an input that is not `latest`, or one of `timers`".into(),
+                    known => format!("one of {known}"),
+                };
+                let message = format!("no callback of `{}` is called so", node.name);
+                report.error("unknown-input", span, message, format!("from: {}", cause.name), expected);
+            }
+        }
+    }
+
+    fn timers(&self, at: usize, report: &mut Report) {
+        let (node, places) = (&self.nodes[at], &self.reading.nodes[at]);
+        let Some(&span) = places.timers.first() else { return };
+        let against = match node.executor {
+            Executor::Spin { .. } => Some("`spin`"),
+            Executor::Timer { .. } => Some("`on: timer`"),
+            Executor::Arrival => matches!(node.work, Work::Task { .. }).then_some("a task"),
+        };
+        if let Some(against) = against {
+            report.error(
+                "two-executors",
+                span,
+                format!("`{}` has timers of its own", node.name),
+                format!("`timers` and {against}"),
+                "`timers` with `on: arrival` and a time as `work`",
+            );
+        }
+    }
+
+    /// A load of its own needs a callback of its own.
+    fn loads(&self, at: usize, report: &mut Report) {
+        let (node, places) = (&self.nodes[at], &self.reading.nodes[at]);
+        let mut refuse = |span: Span, what: &str, found: &str, expected: &str| {
+            report.error(
+                "no-own-callback",
+                span,
+                format!("{what} of `{}` has no callback", node.name),
+                found,
+                expected,
+            );
+        };
+        let has_task = matches!(node.work, Work::Task { .. });
+        if has_task && !node.sleep.is_none() {
+            refuse(places.work, "a sleep", "`sleep` beside a task", "no `sleep`, or a time as `work`");
+        }
+        for (subscription, &span) in node.subscribes.iter().zip(&places.subscribes) {
+            if subscription.own == Own::default() {
+                continue;
+            }
+            if has_task {
+                refuse(span, "work", "`work` of an input beside a task", "no `work` there: the task computes");
+            } else if node.matching.is_some() && !subscription.latest {
+                let expected = "`work` of the node, which is that of its sets";
+                refuse(span, "work", "`work` of an input that is matched", expected);
+            }
+        }
+        for (publication, &span) in node.publishes.iter().zip(&places.publishes) {
+            if publication.own == Own::default() {
+                continue;
+            }
+            if has_task {
+                refuse(span, "work", "`work` of a publication beside a task", "no `work` there: the task computes");
+            } else if publication.rate_hz.is_none() {
+                let expected = "a rate, or `work` on the input or timer that it is `from`";
+                refuse(span, "work", "`work` of a publication without a rate", expected);
+            } else if node.executor != Executor::Arrival {
+                let expected = "`work` of the node: it computes once for all that is due at a wake";
+                refuse(span, "work", "`work` of a publication under `spin`", expected);
+            }
+        }
+    }
+
+    /// Nodes of a thread are of one process and are scheduled alike.
+    fn threads(&self, report: &mut Report) {
+        let run = &self.reading.workload.run;
+        let mut of_threads: BTreeMap<&str, &Node> = BTreeMap::new();
+        for (node, places) in self.nodes.iter().zip(&self.reading.nodes) {
+            let Some(thread) = &node.thread else { continue };
+            let mut refuse = |message: String, found: String, expected: &str| {
+                report.error("split-thread", places.thread, message, found, expected);
+            };
+            if let Executor::Spin { hz } = node.executor {
+                let found = format!("`spin: {}` and `thread: {thread}`", crate::units::format_frequency(hz));
+                let message = format!("`{}` sleeps between its wakes", node.name);
+                refuse(message, found, "on: arrival or on: timer, or a thread of its own");
+            }
+            let first = of_threads.entry(thread).or_insert(node);
+            let message = || format!("`{}` and `{}` share thread `{thread}`", first.name, node.name);
+            let place = |of: &Node| (of.process.clone(), of.host.clone(), of.middleware.clone());
+            if place(first) != place(node) {
+                let found =
+                    format!("processes `{}` and `{}`, or other hosts or middlewares", first.process, node.process);
+                refuse(message(), found, "one process, host and middleware a thread");
+            }
+            let (cpus, priority) = (|of: &Node| run.cpus_of(&of.name), |of: &Node| run.priority_of(&of.name));
+            if cpus(first) != cpus(node) || priority(first) != priority(node) {
+                refuse(message(), "other `cpus` or another `priority`".into(), "the same for all nodes of a thread");
+            }
+        }
+    }
+}
+
+/// What a node has that needs callbacks of their own.
+fn beyond_one_load(node: &Node) -> Option<&'static str> {
+    let own = node.subscribes.iter().map(|s| &s.own).chain(node.publishes.iter().map(|p| &p.own));
+    let quantiles = |work: &Work| matches!(work, Work::Quantiles(_));
+    if !node.timers.is_empty() {
+        Some("`timers`")
+    } else if node.publishes.iter().any(|p| !p.from.is_empty()) {
+        Some("`from`")
+    } else if own.into_iter().any(|own| *own != Own::default()) {
+        Some("`work` or `sleep` of an input or a publication")
+    } else if !node.sleep.is_none() {
+        Some("`sleep`")
+    } else {
+        quantiles(&node.work).then_some("`quantiles`")
+    }
+}

@@ -1,0 +1,111 @@
+"""`tacho model`: twins of recorded systems, and what they do beside what was measured."""
+
+import json
+import tarfile
+
+import pytest
+import yaml
+from places import PROGRAMS, ROOT
+
+CALLBACKS = """
+middleware: inproc
+nodes:
+  lidar: {publishes: {/points: {rate: 50 Hz, size: 64 B}}}
+  localiser:
+    subscribes: {/points: {work: 2 ms}}
+    timers: {report: {rate: 20 Hz, work: 1 ms, sleep: 3 ms}}
+    publishes:
+      /pose: {from: /points}
+      /keyframe: {from: {/points: 25 %}}
+      /status: {from: report}
+  planner: {subscribes: {/pose: {work: 1 ms}, /keyframe: {work: 0.5 ms}, /status: }}
+chains: {localisation: [lidar, localiser, planner]}
+run: {duration: 4 s}
+"""
+
+
+@pytest.fixture
+def twin(tacho):
+    def model(run, *options):
+        tacho("model", run, "-o", "twin.yaml", *options)
+        tacho("check", "twin.yaml")
+        return yaml.safe_load((tacho.directory / "twin.yaml").read_text())
+
+    return model
+
+
+def ms(time):
+    """A time, or the mean of evenly spaced quantiles between which times are equally likely, ms."""
+    if isinstance(time, dict):
+        of = [ms(quantile) for quantile in time["quantiles"]]
+        return sum((a + b) / 2 for a, b in zip(of, of[1:])) / (len(of) - 1)
+    number, unit = time.split()
+    return float(number) * {"us": 1e-3, "ms": 1, "s": 1e3}[unit]
+
+
+def hz(rate):
+    number, unit = rate.split()
+    assert unit == "Hz"
+    return float(number)
+
+
+def test_the_twin_of_a_workload_is_that_workload(tacho, twin):
+    (tacho.directory / "callbacks.yaml").write_text(CALLBACKS)
+    tacho("bench", "callbacks.yaml", "-o", "measured", "--cpu-time")
+    workload = twin("measured")
+    assert workload["chains"] == {"localisation": ["lidar", "localiser", "planner"]}
+    nodes = workload["nodes"]
+    assert list(nodes) == ["lidar", "localiser", "planner"]
+    assert hz(nodes["lidar"]["publishes"]["/points"]["rate"]) == pytest.approx(50)
+    localiser = nodes["localiser"]
+    # CPU time counts the instructions around the work, too; on a busy machine its caches are cold.
+    assert ms(localiser["subscribes"]["/points"]["work"]) == pytest.approx(2, rel=0.25)
+    published = localiser["publishes"]
+    # A timer that alone publishes a topic is the rate of that publication.
+    assert hz(published["/status"]["rate"]) == pytest.approx(20)
+    assert ms(published["/status"]["work"]) == pytest.approx(1, rel=0.3)
+    assert 3 <= ms(published["/status"]["sleep"]) < 6
+    assert not published["/pose"], "by the only input, unless said"
+    [(cause, part)] = published["/keyframe"]["from"].items()
+    assert cause == "/points" and float(part.split()[0]) == pytest.approx(25, abs=1)
+    assert ms(nodes["planner"]["subscribes"]["/pose"]["work"]) == pytest.approx(1, rel=0.3)
+
+
+@pytest.mark.parametrize("name, off", [("autoware_single_5s", 0.15), ("talker_listener_5s", 0.02), ("ipc_5s", 0.02)])
+def test_the_twin_of_a_foreign_trace_does_what_was_measured(tacho, twin, name, off):
+    with tarfile.open(ROOT / f"tests/fixtures/ctf/{name}.tar.gz") as of:
+        of.extractall(tacho.directory / "trace")
+    tacho("import", "trace", "-o", "imported")
+    twin("imported", "--validate")
+    [run] = [path for path in (tacho.directory / "runs").iterdir() if not path.is_symlink()]
+    prediction = json.loads((run / "prediction.json").read_text())
+    for topic in prediction["topics"]:
+        measured, simulated = topic["measured"], topic["simulated"]
+        assert simulated["rate_hz"] == pytest.approx(measured["rate_hz"], rel=off), topic
+        if "lost_percent" in measured:
+            assert simulated["lost_percent"] == pytest.approx(measured["lost_percent"], abs=6), topic
+    # Virtual time: the same on every machine.
+    assert abs(prediction["chains"][0]["error_percent"]["mean"]) < 100 * off, prediction["chains"][0]
+
+
+def test_an_anonymous_twin_of_rclpy_nodes_runs_and_keeps_their_rate(tacho, twin, ros_python):
+    listener, talker = (f"{ros_python} {PROGRAMS / name}.py 100" for name in ("listener", "talker"))
+    tacho("record", "-o", "recorded", "--", "sh", "-c", f"{listener} & {talker} 0.02 && wait $!")
+    twin("recorded", "--anonymous")
+    text = (tacho.directory / "twin.yaml").read_text()
+    assert not [word for word in ("talker", "listener", "chatter") if word in text.lower()], text
+    tacho("bench", "twin.yaml", "-o", "again", "--duration", "2s")
+    [topic] = json.loads((tacho.directory / "again/summary.json").read_text())["topics"]
+    # The talker's timer publishes nothing before somebody listens.
+    [node] = [node for node in yaml.safe_load(text)["nodes"].values() if "publishes" in node]
+    [publication] = node["publishes"].values()
+    part = float(publication["from"]["timer_1"].split()[0]) if "from" in publication else 100
+    assert topic["rate_hz"] == pytest.approx(50 * part / 100, rel=0.1)
+    assert topic["received"] >= 0.9 * topic["sent"] > 0
+
+
+def test_what_shows_no_nodes_has_no_twin(tacho):
+    (tacho.directory / "callbacks.yaml").write_text(CALLBACKS)
+    tacho("simulate", "callbacks.yaml", "-o", "sweep", "--duration", "100ms", "--set", "run.seed=[1, 2]")
+    assert "shows no node" in tacho("model", "sweep", expect=2).stderr
+    assert "nowhere" in tacho("model", "nowhere", expect=2).stderr
