@@ -88,6 +88,8 @@ pub enum Method {
 pub enum Change {
     /// Spin rates, or waking on arrival instead
     Spin,
+    /// Threads that nodes share: a thread of its own
+    Thread,
     /// The CPU of each node's thread
     Cpus,
     /// The scheduling of each node's thread
@@ -103,6 +105,7 @@ impl Change {
     pub fn key(self) -> Key {
         match self {
             Change::Spin => Key::Spin,
+            Change::Thread => Key::Thread,
             Change::Cpus => Key::Cpus,
             Change::Priority => Key::Priority,
             Change::Depth => Key::Depth,

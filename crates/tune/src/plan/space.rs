@@ -25,6 +25,8 @@ pub enum Key {
     Spin,
     /// How often a timer fires; its node then publishes more often.
     Period,
+    /// The thread of a node that shares one with others.
+    Thread,
     /// The CPU of a node's thread.
     Cpus,
     /// The scheduling of a node's thread.
@@ -34,16 +36,17 @@ pub enum Key {
 }
 
 impl Key {
-    /// All keys; those after the first four change what the system does.
-    pub const ALL: [Key; 5] = [Key::Spin, Key::Cpus, Key::Priority, Key::Depth, Key::Period];
+    /// All keys; those after the first five change what the system does.
+    pub const ALL: [Key; 6] = [Key::Spin, Key::Thread, Key::Cpus, Key::Priority, Key::Depth, Key::Period];
     /// The keys that may change unless the user names others: they change when and where nodes run, not what they do.
-    pub const USUAL: [Key; 4] = [Key::Spin, Key::Cpus, Key::Priority, Key::Depth];
+    pub const USUAL: [Key; 5] = [Key::Spin, Key::Thread, Key::Cpus, Key::Priority, Key::Depth];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Key::Spin => "spin",
             Key::Period => "period",
+            Key::Thread => "thread",
             Key::Cpus => "cpus",
             Key::Priority => "priority",
             Key::Depth => "depth",
@@ -74,6 +77,7 @@ enum Setting {
     Arrival,
     Spin(f64),
     Timer(f64),
+    OwnThread,
     Cpu(u32),
     Scheduling(Scheduling),
     Depth(u32),
@@ -186,6 +190,11 @@ impl Space {
         let change = |before: String, after: String| vec![Change { node: of.clone(), before, after }];
         let changes = match setting {
             Setting::AsIs => vec![],
+            Setting::OwnThread => {
+                let thread = self.workload.node(of).and_then(|node| node.thread.as_deref()).unwrap_or_default();
+                let beside = self.workload.nodes.iter().filter(|node| node.thread.as_deref() == Some(thread)).count();
+                change(format!("thread {thread} of {beside} nodes"), "a thread of its own".into())
+            }
             Setting::Cpu(cpu) => change(cpus(self.workload.run.cpus_of(of)), cpus(&[cpu])),
             Setting::Scheduling(after) => {
                 change(self.workload.run.priority_of(of).map_or("no priority".into(), priority), priority(after))
@@ -262,6 +271,12 @@ fn of_node(workload: &Workload, node: &Node, key: Key, is_of_chain: bool, machin
             rates.map(Setting::Spin).chain([Setting::Arrival]).collect()
         }
         (Key::Period, Executor::Timer { hz }) => PERIODS.iter().map(|times| Setting::Timer(hz * times)).collect(),
+        (Key::Thread, _) => {
+            let is_shared = |thread| workload.nodes.iter().filter(|of| of.thread.as_ref() == Some(thread)).count() > 1;
+            node.thread.iter().filter(|thread| is_shared(thread)).map(|_| Setting::OwnThread).collect()
+        }
+        // All nodes of a thread have its CPUs and its priority.
+        (Key::Cpus | Key::Priority, _) if node.thread.is_some() => vec![],
         (Key::Cpus, _) if machine.cpus.len() > 1 => {
             let own = workload.run.cpus_of(&node.name);
             machine.cpus.iter().take(CPUS).filter(|cpu| own != [**cpu]).map(|cpu| Setting::Cpu(*cpu)).collect()
@@ -285,9 +300,10 @@ fn set(workload: &mut Workload, of: &str, setting: Setting) {
             let subscriptions = workload.nodes.iter_mut().flat_map(|node| &mut node.subscribes);
             subscriptions.filter(|s| s.topic == of && !s.qos.keep_all).for_each(|s| s.qos.depth = depth);
         }
-        Setting::Arrival | Setting::Spin(_) | Setting::Timer(_) => {
+        Setting::Arrival | Setting::Spin(_) | Setting::Timer(_) | Setting::OwnThread => {
             let Some(node) = workload.nodes.iter_mut().find(|node| node.name == of) else { return };
             match setting {
+                Setting::OwnThread => node.thread = None,
                 Setting::Spin(hz) => {
                     crate::apply::keep_sending_rate(node);
                     node.executor = Executor::Spin { hz };

@@ -167,3 +167,24 @@ fn several_goals_give_a_front_whose_ends_are_the_best_of_each() {
     }
     assert!(!plan.search.front.is_empty());
 }
+
+#[test]
+fn a_node_leaves_a_thread_that_a_long_callback_keeps() {
+    let text = "
+middleware: inproc
+nodes:
+  source: {publishes: {/a: {rate: 20 Hz}}}
+  act:    {process: p, thread: t, work: 1 ms, subscribes: [/a]}
+  map:    {process: p, thread: t, on: timer 10 Hz, work: 30 ms, publishes: [/map]}
+  store:  {subscribes: [/map]}
+chains: {chain: [source, act]}
+run: {duration: 2 s, repeats: 2, seed: 3}
+";
+    let asked = Asked { keys: &[Key::Thread, Key::Cpus, Key::Priority], ..Asked::default() };
+    let (_folder, plan) = planned(text, &asked).expect("a plan");
+    let [turned] = turned(&plan).try_into().expect("one change");
+    assert!(["act", "map"].map(|node| format!("{node}: thread t of 2 nodes -> a thread of its own")).contains(&turned));
+    let [as_is, mean] = [&plan.as_is, &plan.planned].map(|of| of.chains["chain"].mean_ms.expect("a mean"));
+    // Its work, and no wait for the map.
+    assert!(mean < 1.1 && as_is > 2.0 * mean, "{as_is} {mean}");
+}
