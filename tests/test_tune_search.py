@@ -79,6 +79,26 @@ def test_the_proof_has_the_promise_beside_what_was_measured(tacho, measured):
     assert "searching" not in again.stderr and read(tacho, "out/proof.json") == proofs
 
 
+def test_a_run_of_the_changed_system_stands_beside_what_was_promised(tacho, measured):
+    tacho("tune", measured, "--change", "spin", "-o", "out")
+    plan = read(tacho, "out/tuning.json")["found"]["plan"]
+    unchanged = tacho("tune", measured, "--promised", "out", "--json", expect=1)
+    [goal] = json.loads(unchanged.stdout)
+    [before] = read(tacho, "measured/summary.json")["chains"]
+    assert goal["measured"] == before["end_to_end_ms"]["mean"] and goal["is_kept"] is False
+    assert goal["promised"] == plan["planned"]["chains"]["chain"]["mean_ms"]
+    assert goal["at_most"] == pytest.approx(goal["promised"] * (1 + plan["margin"]))
+    assert "not kept" in tacho("tune", measured, "--promised", "out", expect=1).stdout
+    # In virtual time, what was promised is what comes, whatever else the machine does.
+    tacho("simulate", "out/planned.yaml", "--costs", measured, "-o", "changed")
+    assert "kept" in tacho("tune", "changed", "--promised", "out").stdout
+    text = SPINNING.replace("act", "other")
+    (tacho.directory / "other.yaml").write_text(text)
+    tacho("simulate", "other.yaml", "-o", "other")
+    assert "source, filter, act" in tacho("tune", "other", "--promised", "out", expect=2).stderr
+    assert "tuning.json" in tacho("tune", "other", "--promised", measured, expect=2).stderr
+
+
 def test_fragments_of_a_plan_are_read_by_the_tools_that_they_are_for(tacho):
     (tacho.directory / "crowded.yaml").write_text(
         """

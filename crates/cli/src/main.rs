@@ -23,6 +23,7 @@ mod node_clocks;
 mod options;
 mod planning;
 mod progress;
+mod promised;
 mod record;
 mod report;
 mod running;

@@ -5,7 +5,7 @@ use crate::options::{Method, Tune};
 use crate::progress::Progress;
 use crate::runs::{ARRIVAL, COMMON_RATE, MEASURED, PLANNED, UNTUNED};
 use crate::tuning::{Asked, Begun, Found};
-use crate::{advice, analysis, explain, interrupt, planning, runs};
+use crate::{advice, analysis, explain, interrupt, planning, promised, runs};
 use anyhow::Context;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -41,6 +41,9 @@ struct Printed {
 }
 
 pub fn run(options: Tune) -> Outcome {
+    if let (Some(tuned), Some(changed)) = (&options.promised, &options.run) {
+        return promised::run(changed, tuned, options.json);
+    }
     if let Some(recording) = advice::recording(&options)? {
         return advice::show(&recording, options.json);
     }

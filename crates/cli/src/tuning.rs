@@ -83,6 +83,16 @@ pub struct Found {
     pub promised_ms: BTreeMap<String, f64>,
 }
 
+/// The plan that a tuning found.
+pub fn plan_of(directory: &Path) -> Result<Plan, Failure> {
+    let path = directory.join(NAME);
+    let text = runs::read_text(&path)?;
+    let unreadable = |error| Failure::Usage(format!("{}: {error}", path.display()));
+    let tuning: Tuning = serde_json::from_str(&text).map_err(unreadable)?;
+    let missing = || Failure::Usage(format!("{}: has no plan; expected that of a finished search", path.display()));
+    tuning.found.and_then(|found| found.plan).ok_or_else(missing)
+}
+
 /// A tuning that begins or goes on.
 pub struct Begun {
     /// The options that it uses.

@@ -7,11 +7,13 @@
 
 mod files;
 mod goal;
+mod kept;
 mod oracle;
 mod space;
 
 pub use files::{write_files, PLAN_FOLDER};
 pub use goal::{Bound, Figure, Goal};
+pub use kept::Kept;
 pub use oracle::{ChainTimes, SystemFigures};
 pub use space::{Key, Machine, Turned};
 

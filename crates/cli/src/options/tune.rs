@@ -16,6 +16,7 @@ Examples:
   tacho tune runs/latest --goal 'p99 localisation' --at-most 'cpu=60 %' --keep ndt.priority
   tacho tune workloads/autoware-localisation.yaml --method common-rate --method arrival --prove -o runs/tuned
   tacho tune --prove -o runs/tuned --resume
+  tacho tune runs/changed --promised runs/tuned    is the changed system as fast as the plan promised?
   tacho tune workloads/study-e.yaml --method common-rate --cores 2 --check 0.05ms --check ray_ground_filter=0.5ms")]
 pub struct Tune {
     /// Run directory of a workload, a workload file (which is then run first, to measure it), or a recording (whose
@@ -35,7 +36,7 @@ pub struct Tune {
     /// With search: the most that a figure may be: 'p99 localisation=50 ms', 'cpu=60 %' (of one CPU)
     #[arg(long, value_name = "FIGURE=VALUE")]
     pub at_most: Vec<Bound>,
-    /// With search: what may change [default: spin,cpus,priority,depth]
+    /// With search: what may change [default: all but period]
     #[arg(long, value_enum, value_delimiter = ',')]
     pub change: Vec<Change>,
     /// With search: a node or topic that stays as it is, or one key of it (ndt.priority)
@@ -54,6 +55,12 @@ pub struct Tune {
     /// With common-rate: cores that the nodes share [default: as many as this machine has]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub cores: Option<u32>,
+    /// Compare the run, of a system with the changes of a plan, with what was promised; exit with 1 if it is slower. The
+    /// directory is that of the tuning
+    #[arg(long, value_name = "TUNING", requires = "run",
+        conflicts_with_all = ["method", "chain", "goal", "at_most", "change", "keep", "evaluations", "exhaustive",
+            "check", "cores", "prove", "resume", "out"])]
+    pub promised: Option<PathBuf>,
     /// Run the workload as it was and as tuned, in turns, and report the gain with its spread
     #[arg(long)]
     pub prove: bool,
