@@ -58,5 +58,5 @@ def test_a_callback_that_blocks_the_planner_now_and_then_is_named_first(tacho, r
     assert step["worst_ms"] == [verdict["worst_ms"], first["worst_without_ms"]]
     assert step["evidence"] == first["text"] and set(step["minds"]) == {"Planner.plan", "Planner.on_points"}
     refused = tacho("tune", "run", "--method", "arrival", expect=2).stderr
-    assert "--method has nothing to change" in refused and "no workload.yaml" in refused
+    assert "--method has nothing to change" in refused and "no workload.yaml" in refused and "twin" in refused
     assert [path.name for path in tacho.directory.iterdir() if path.is_dir() and path.name != "ros-log"] == ["run"]

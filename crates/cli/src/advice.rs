@@ -1,7 +1,7 @@
 //! `tacho tune` of a recording: what to change, without a workload to change it in.
 
 use crate::exit::{Failure, Outcome};
-use crate::options::Tune;
+use crate::options::{Method, Tune};
 use crate::{analysis, explain, runs};
 use serde::Serialize;
 use tacho_events::run::RunDirectory;
@@ -17,37 +17,48 @@ struct Advice<'a> {
     steps: &'a [Step],
 }
 
-/// The run that is asked for, if it has no workload, so that there are steps in place of a search.
-pub fn recording(options: &Tune) -> Result<Option<RunDirectory>, Failure> {
+/// What to do with a run that has no workload.
+pub enum Recorded {
+    /// Print steps.
+    Steps(RunDirectory),
+    /// Search for a plan of its twin.
+    Twin(RunDirectory),
+}
+
+/// The run that is asked for, if it has no workload.
+pub fn recording(options: &Tune) -> Result<Option<Recorded>, Failure> {
     let Some(path) = options.run.as_ref().filter(|path| !path.is_file()) else { return Ok(None) };
     let run = runs::open(path)?;
     if runs::workload(&run)?.is_some() {
         return Ok(None);
     }
-    let asked = [
-        ("--method", !options.method.is_empty()),
-        ("--chain", options.chain.is_some()),
-        ("--goal", !options.goal.is_empty()),
-        ("--at-most", !options.at_most.is_empty()),
-        ("--change", !options.change.is_empty()),
-        ("--keep", !options.keep.is_empty()),
-        ("--evaluations", options.evaluations.is_some()),
-        ("--exhaustive", options.exhaustive),
+    let is_search = |method: &Method| *method == Method::Search;
+    let refused = [
+        ("--method", !options.method.iter().all(is_search)),
         ("--check", !options.check.is_empty()),
         ("--cores", options.cores.is_some()),
-        ("--prove", options.prove),
-        ("--out", options.out.out.is_some()),
     ];
-    match asked.iter().find(|(_, is_asked)| *is_asked) {
-        Some((option, _)) => {
-            let path = path.display();
-            Err(Failure::Usage(format!(
-                "{path}: was recorded and has no workload.yaml, so {option} has nothing to change or to run; \
-                 expected a run of tacho bench, or tacho tune {path} alone, which prints steps for the recorded system"
-            )))
-        }
-        None => Ok(Some(run)),
+    if let Some((option, _)) = refused.iter().find(|(_, is_asked)| *is_asked) {
+        let path = path.display();
+        return Err(Failure::Usage(format!(
+            "{path}: was recorded and has no workload.yaml, so {option} has nothing to change; expected a run of tacho \
+             bench, tacho tune {path} alone, which prints steps for the recorded system, or --method search, which \
+             plans for its twin"
+        )));
     }
+    let asked = [
+        !options.method.is_empty(),
+        options.chain.is_some(),
+        !options.goal.is_empty(),
+        !options.at_most.is_empty(),
+        !options.change.is_empty(),
+        !options.keep.is_empty(),
+        options.evaluations.is_some(),
+        options.exhaustive,
+        options.prove,
+        options.out.out.is_some(),
+    ];
+    Ok(Some(if asked.contains(&true) { Recorded::Twin(run) } else { Recorded::Steps(run) }))
 }
 
 /// Prints the steps.

@@ -4,11 +4,12 @@ use crate::exit::{Failure, Outcome};
 use crate::options::Model as Options;
 use crate::{runs, simulate};
 use anyhow::Context;
-use tacho_events::run::RunInfo;
+use tacho_events::run::{RunDirectory, RunInfo};
 use tacho_figures::Whole;
 use tacho_model::{twin, write, Names, Twin};
 use tacho_printing::Lines;
 use tacho_simulate::fit;
+use tacho_tables::store;
 
 pub fn run(options: Options) -> Outcome {
     let run = runs::open(&options.run)?;
@@ -44,10 +45,26 @@ pub fn run(options: Options) -> Outcome {
 
 /// Simulates the twin with the costs that the run shows, and prints both side by side.
 fn validate(twin: &Twin, whole: &mut Whole, info: &RunInfo, name: &str) -> Outcome {
-    twin.names.apply(&mut whole.tables);
-    twin.names.apply_to_figures(&mut whole.summary);
+    twin.rename(&mut whole.tables, &mut whole.summary);
     let costs = fit::of_recording(&whole.tables, info, &twin.workload);
     let prediction = simulate::twin(name, &twin.workload, &costs, &whole.summary)?;
     runs::print(&Lines::composed(&simulate::compared(&prediction)))?;
     runs::print(&Lines::composed(&simulate::compared_topics(&prediction)))
+}
+
+/// Writes a recording as a run of its twin: the twin as the workload, and what was measured under the twin's names.
+pub fn as_run(recording: &RunDirectory) -> Result<RunDirectory, Failure> {
+    let info = recording.info().context("run.json")?;
+    let mut whole = tacho_figures::whole(recording, None)?;
+    let twin = twin(&whole.tables, &info, None, Names::new(false));
+    twin.lacks.iter().for_each(|lack| eprintln!("tacho: not expressed: {lack}"));
+    twin.rename(&mut whole.tables, &mut whole.summary);
+    let run = runs::create(None, &format!("{}-twin", runs::stem(recording.path())))?;
+    let path = run.workload();
+    std::fs::write(&path, write(&twin)).with_context(|| path.display().to_string())?;
+    run.write_info(&info).context("run.json")?;
+    store::write(&run.tables(), &whole.tables).context("tables")?;
+    store::write_summary(&run, &whole.summary).context("figures")?;
+    eprintln!("tacho: was recorded: its twin is tuned: {}", run.path().display());
+    Ok(run)
 }

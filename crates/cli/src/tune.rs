@@ -1,11 +1,12 @@
 //! `tacho tune`
 
+use crate::advice::{self, Recorded};
 use crate::exit::{verdict, Failure, Outcome};
 use crate::options::{Method, Tune};
 use crate::progress::Progress;
 use crate::runs::{ARRIVAL, COMMON_RATE, MEASURED, PLANNED, UNTUNED};
 use crate::tuning::{Asked, Begun, Found};
-use crate::{advice, analysis, explain, interrupt, planning, promised, runs};
+use crate::{analysis, explain, interrupt, model, planning, promised, runs};
 use anyhow::Context;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -40,12 +41,14 @@ struct Printed {
     proof: BTreeMap<&'static str, Proof>,
 }
 
-pub fn run(options: Tune) -> Outcome {
+pub fn run(mut options: Tune) -> Outcome {
     if let (Some(tuned), Some(changed)) = (&options.promised, &options.run) {
         return promised::run(changed, tuned, options.json);
     }
-    if let Some(recording) = advice::recording(&options)? {
-        return advice::show(&recording, options.json);
+    match advice::recording(&options)? {
+        Some(Recorded::Steps(recording)) => return advice::show(&recording, options.json),
+        Some(Recorded::Twin(recording)) => options.run = Some(model::as_run(&recording)?.path().to_owned()),
+        None => {}
     }
     let installation = Installation::find().context("installation")?;
     // Refuse bad input before anything is written.

@@ -69,27 +69,24 @@ impl Names {
         self.topics.get(recorded).map(String::as_str)
     }
 
-    /// Gives nodes and topics of tables the twin's names, so that they are those of a run of the twin.
-    pub fn apply(&self, tables: &mut Tables) {
-        for node in &mut tables.nodes {
-            node.name = self.of_node(&node.name).unwrap_or_else(|| std::mem::take(&mut node.name));
-        }
-        for endpoint in &mut tables.endpoints {
-            endpoint.topic = self.of_topic(&endpoint.topic).unwrap_or(&endpoint.topic).to_owned();
-        }
+    /// The twin's name of a recorded node or topic; as recorded if the twin has no such thing.
+    fn of_either(&self, recorded: &str) -> String {
+        let twins = self.of_topic(recorded).map(str::to_owned).or_else(|| self.of_node(recorded));
+        twins.unwrap_or_else(|| recorded.to_owned())
     }
 
-    /// Gives chains and topics of figures the twin's names.
-    pub fn apply_to_figures(&self, summary: &mut Summary) {
-        for chain in &mut summary.chains {
-            for name in &mut chain.path {
-                let twins = self.of_topic(name).map(str::to_owned).or_else(|| self.of_node(name));
-                *name = twins.unwrap_or_else(|| std::mem::take(name));
-            }
+    /// Gives nodes and topics of tables and figures the twin's names, so that they are those of a run of the twin.
+    pub fn apply(&self, tables: &mut Tables, summary: &mut Summary) {
+        tables.nodes.iter_mut().for_each(|node| node.name = self.of_either(&node.name));
+        tables.endpoints.iter_mut().for_each(|endpoint| endpoint.topic = self.of_either(&endpoint.topic));
+        for topic in tables.callbacks.iter_mut().filter_map(|callback| callback.topic.as_mut()) {
+            *topic = self.of_either(topic);
         }
-        for topic in &mut summary.topics {
-            topic.topic = self.of_topic(&topic.topic).unwrap_or(&topic.topic).to_owned();
-        }
+        let paths = tables.chains.iter_mut().flat_map(|chain| &mut chain.path);
+        paths
+            .chain(summary.chains.iter_mut().flat_map(|chain| &mut chain.path))
+            .for_each(|of| *of = self.of_either(of));
+        summary.topics.iter_mut().for_each(|topic| topic.topic = self.of_either(&topic.topic));
     }
 
     fn new_name(&mut self, kind: &str, recorded: &str, count: usize) -> String {

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use tacho_events::run::RunInfo;
 use tacho_tables::row::{numbered, Row};
+use tacho_tables::summary::Summary;
 use tacho_tables::Tables;
 use tacho_workload::model::*;
 
@@ -97,6 +98,24 @@ pub fn twin(tables: &Tables, info: &RunInfo, known: Option<&Workload>, names: Na
     let hosts = known.map(|known| known.hosts.clone()).unwrap_or_default();
     let workload = Workload { middleware, transport, nodes, chains, hosts, run, ..Workload::default() };
     Twin { workload, remarks, of_nodes, lacks: maker.lacks, names: maker.names }
+}
+
+impl Twin {
+    /// Gives the recorded tables and figures the names of the twin, those of its chains included.
+    pub fn rename(&self, tables: &mut Tables, summary: &mut Summary) {
+        self.names.apply(tables, summary);
+        for known in &self.workload.chains {
+            let is_it =
+                |path: &[String]| path.iter().step_by(2).map(|node| node.trim_start_matches('/')).eq(&known.nodes);
+            // Several paths may pass the same nodes over different topics: the first is the critical one.
+            if let Some(chain) = tables.chains.iter_mut().find(|chain| is_it(&chain.path)) {
+                chain.name.clone_from(&known.name);
+            }
+            if let Some(chain) = summary.chains.iter_mut().find(|chain| is_it(&chain.path)) {
+                chain.name.clone_from(&known.name);
+            }
+        }
+    }
 }
 
 impl Maker<'_> {

@@ -12,6 +12,7 @@ use tacho_tune::plan::{Bound, Goal, Key};
 #[command(after_help = "\
 Examples:
   tacho tune runs/car                              what to change on a recorded system
+  tacho tune runs/car --change thread,depth        a plan for its twin
   tacho tune runs/latest --prove                   search for a plan, and run it beside the system as it is
   tacho tune runs/latest --goal 'p99 localisation' --at-most 'cpu=60 %' --keep ndt.priority
   tacho tune workloads/autoware-localisation.yaml --method common-rate --method arrival --prove -o runs/tuned
@@ -19,8 +20,8 @@ Examples:
   tacho tune runs/changed --promised runs/tuned    is the changed system as fast as the plan promised?
   tacho tune workloads/study-e.yaml --method common-rate --cores 2 --check 0.05ms --check ray_ground_filter=0.5ms")]
 pub struct Tune {
-    /// Run directory of a workload, a workload file (which is then run first, to measure it), or a recording (whose
-    /// steps are printed)
+    /// Run directory of a workload, a workload file (which is then run first, to measure it), or a recording: its steps
+    /// are printed, or with an option of the search its twin is tuned
     #[arg(required_unless_present = "resume")]
     pub run: Option<PathBuf>,
     /// How to tune a workload; more than once to compare [default: search]
@@ -55,8 +56,8 @@ pub struct Tune {
     /// With common-rate: cores that the nodes share [default: as many as this machine has]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub cores: Option<u32>,
-    /// Compare the run, of a system with the changes of a plan, with what was promised; exit with 1 if it is slower. The
-    /// directory is that of the tuning
+    /// Compare the run, of a system with the changes of a plan, with what the tuning in this directory promised; exit
+    /// with 1 if it is slower
     #[arg(long, value_name = "TUNING", requires = "run",
         conflicts_with_all = ["method", "chain", "goal", "at_most", "change", "keep", "evaluations", "exhaustive",
             "check", "cores", "prove", "resume", "out"])]

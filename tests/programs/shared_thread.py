@@ -1,0 +1,69 @@
+"""A camera, a detector and a mapper, ordinary rclpy nodes. The mapper's callback keeps its thread for long.
+
+usage: shared_thread.py camera|together|apart SECONDS
+
+`camera` publishes. `together` runs the detector and the mapper on one executor, `apart` on an executor each.
+"""
+
+import sys
+import threading
+import time
+
+import rclpy
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from std_msgs.msg import String
+
+
+class Camera(Node):
+    def __init__(self):
+        super().__init__("camera")
+        self.publisher = self.create_publisher(String, "image", 10)
+        self.timer = self.create_timer(0.05, self.capture)
+
+    def capture(self):
+        self.publisher.publish(String(data="image"))
+
+
+class Detector(Node):
+    def __init__(self):
+        super().__init__("detector")
+        self.publisher = self.create_publisher(String, "boxes", 10)
+        self.subscription = self.create_subscription(String, "image", self.detect, 10)
+
+    def detect(self, image):
+        time.sleep(0.002)
+        self.publisher.publish(String(data="boxes"))
+
+
+class Mapper(Node):
+    def __init__(self):
+        super().__init__("mapper")
+        self.publisher = self.create_publisher(String, "map", 10)
+        self.timer = self.create_timer(0.13, self.update)
+
+    def update(self):
+        time.sleep(0.08)
+        self.publisher.publish(String(data="map"))
+
+
+def spin(executor):
+    try:
+        executor.spin()
+    except ExternalShutdownException:
+        pass
+
+
+rclpy.init()
+way, seconds = sys.argv[1], float(sys.argv[2])
+nodes = [Camera()] if way == "camera" else [Detector(), Mapper()]
+executors = [SingleThreadedExecutor() for _ in (nodes if way == "apart" else nodes[:1])]
+for place, node in enumerate(nodes):
+    executors[place % len(executors)].add_node(node)
+threads = [threading.Thread(target=spin, args=[executor]) for executor in executors]
+for thread in threads:
+    thread.start()
+time.sleep(seconds)
+rclpy.shutdown()
+for thread in threads:
+    thread.join()
