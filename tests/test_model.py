@@ -65,7 +65,10 @@ def test_the_twin_of_a_workload_is_that_workload(tacho, twin):
     # A timer that alone publishes a topic is the rate of that publication.
     assert hz(published["/status"]["rate"]) == pytest.approx(20)
     assert ms(published["/status"]["work"]) == pytest.approx(1, rel=0.3)
-    assert 3 <= ms(published["/status"]["sleep"]) < 6
+    # Waits for a CPU are off the CPU, too: half of the sleeps have none even on a busy machine.
+    slept = published["/status"]["sleep"]
+    median = slept["quantiles"][len(slept["quantiles"]) // 2] if isinstance(slept, dict) else slept
+    assert 3 <= ms(median) < 6
     assert not published["/pose"], "by the only input, unless said"
     [(cause, part)] = published["/keyframe"]["from"].items()
     assert cause == "/points" and float(part.split()[0]) == pytest.approx(25, abs=1)

@@ -65,6 +65,6 @@ pub fn as_run(recording: &RunDirectory) -> Result<RunDirectory, Failure> {
     run.write_info(&info).context("run.json")?;
     store::write(&run.tables(), &whole.tables).context("tables")?;
     store::write_summary(&run, &whole.summary).context("figures")?;
-    eprintln!("tacho: was recorded: its twin is tuned: {}", run.path().display());
+    eprintln!("tacho: the recording has no workload, so its twin is tuned: {}", run.path().display());
     Ok(run)
 }

@@ -130,3 +130,23 @@ impl Seen {
         Seen { callbacks, outside, is_wall, span_s: (to_ns - from_ns) as f64 / 1e9 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_callback_that_ends_with_its_publish_call_works_only_before_it() {
+        let calls = Calls::of(vec![30_000, 40_000, 900_000]);
+        let publisher = Row::new(0);
+        assert_eq!(calls.took_ns(&[(1_000_000, publisher)], 1_250_000), 250_000);
+        assert_eq!(calls.took_ns(&[(1_000_000, publisher), (1_100_000, publisher)], 1_250_000), 250_000);
+        assert_eq!(calls.took_ns(&[], 1_250_000), 0);
+    }
+
+    #[test]
+    fn what_a_callback_computes_after_its_publish_call_is_work() {
+        let calls = Calls::of(vec![5_030_000, 5_000_000, 5_100_000]);
+        assert_eq!(calls.took_ns(&[(1_000_000, Row::new(0))], 6_000_000), PUBLISH_CALL_NS);
+    }
+}
