@@ -17,6 +17,8 @@ use tacho_workload::model::*;
 
 /// Longest run of a twin.
 const LONGEST_S: f64 = 60.0;
+/// CPUs that other programs used on the average from which on they are named.
+const MUCH_OF_OTHERS: f64 = 0.5;
 
 /// A workload made from a run.
 pub struct Twin {
@@ -66,6 +68,12 @@ pub fn twin(tables: &Tables, info: &RunInfo, known: Option<&Workload>, names: Na
     maker.sources();
     maker.threads(&rows);
     maker.elsewhere();
+    let others = info.load.as_ref().and_then(|load| Some(load.others_cpu_s? / load.over_s.max(1e-9)));
+    if let Some(cpus) = others.filter(|cpus| *cpus > MUCH_OF_OTHERS) {
+        let text =
+            format!("other programs, which used {cpus:.2} CPUs; `run: {{background: {{cpu: N}}}}` stands for them.");
+        maker.lacks.push(text);
+    }
     let chains = maker.chains();
     let duration_s = (maker.seen.span_s.clamp(1.0, LONGEST_S) * 10.0).round() / 10.0;
     let mut run = RunOptions { duration: Duration::from_secs_f64(duration_s), ..RunOptions::default() };
