@@ -8,7 +8,7 @@ use anyhow::Context;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
-use tacho_events::run::RunDirectory;
+use tacho_events::run::{Load, RunDirectory};
 use tacho_printing::Lines;
 use tacho_runner::scheduling::is_permitted;
 use tacho_simulate::kernel::Settings as Kernel;
@@ -79,7 +79,7 @@ pub fn search(
              --keep more"
         )));
     }
-    if costs.others_cpus > 0.5 {
+    if costs.others_cpus > Load::MUCH_OTHERS_CPUS {
         eprintln!(
             "tacho: other processes used {:.2} CPUs while the costs were measured: the costs have what that took",
             costs.others_cpus

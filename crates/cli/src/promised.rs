@@ -3,10 +3,10 @@
 use crate::exit::{Failure, Outcome};
 use crate::{analysis, runs, tuning};
 use std::path::Path;
-use tacho_model::Names;
+use tacho_model::{name_chains, Names};
 use tacho_printing::Lines;
 use tacho_report::{Column, Table};
-use tacho_tune::plan::{Kept, SystemFigures};
+use tacho_tune::plan::Kept;
 
 /// Columns of a line.
 const WIDTH: usize = 100;
@@ -14,11 +14,16 @@ const WIDTH: usize = 100;
 pub fn run(changed: &Path, tuned: &Path, json: bool) -> Outcome {
     let plan = tuning::plan_of(tuned)?;
     let run = runs::open(changed)?;
-    let summary = analysis::shown(|progress| tacho_figures::read_figures(&run, None, None, progress))?;
+    let mut summary = analysis::shown(|progress| tacho_figures::read_figures(&run, None, None, progress))?;
     // The plan may be that of a twin, whose nodes have names that fit a workload.
     let mut names = Names::new(false);
-    let measured = SystemFigures::measured(&summary, &plan, |node| names.node(node));
-    let kept = plan.kept(&measured);
+    for chain in &mut summary.chains {
+        // Another system's chain may have the same name by chance.
+        chain.name.clear();
+        chain.path.iter_mut().step_by(2).for_each(|node| *node = names.node(node));
+    }
+    name_chains(&plan.tuned.workload, summary.chains.iter_mut().map(|chain| (&mut chain.name, &chain.path)));
+    let kept = plan.kept(&summary);
     if kept.iter().all(|goal| goal.measured.is_none()) {
         let chain = plan.tuned.workload.chain(&plan.chain).map(|chain| chain.nodes.join(", ")).unwrap_or_default();
         return Err(Failure::Usage(format!(

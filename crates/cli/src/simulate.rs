@@ -6,7 +6,7 @@ use crate::{check, explain, interrupt, running, runs};
 use anyhow::Context;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tacho_campaign::Running;
-use tacho_events::run::RunDirectory;
+use tacho_events::run::{Load, RunDirectory};
 use tacho_printing::Lines;
 use tacho_report::{Column, Table};
 use tacho_simulate::kernel::Settings;
@@ -68,9 +68,7 @@ pub fn run(options: Options) -> Outcome {
     let before = measured.as_ref().map(store::read_summary).transpose().context("figures of the run")?;
     let chains = of_chains(&summary, as_is.as_ref(), before.as_ref());
     let topics = of_topics(&summary, before.as_ref());
-    let doubts = run.info().context("run.json")?.missing;
-    let prediction = Prediction { set: options.set.clone(), chains, topics, doubts, costs: costs.clone() };
-    store_prediction(&run, &prediction)?;
+    let prediction = predicted(&run, Prediction { set: options.set.clone(), chains, topics, ..of_costs(&costs) })?;
     show(&run, &summary, &prediction, options.json)?;
     say_spent(&simulator);
     eprintln!("tacho: run: {}", run.path().display());
@@ -94,19 +92,23 @@ pub fn twin(name: &str, workload: &Workload, costs: &Costs, measured: &Summary) 
     let mut chains = of_chains(&summary, None, Some(measured));
     chains.retain(|chain| chain.measured.is_some());
     let topics = of_topics(&summary, Some(measured));
-    let doubts = run.info().context("run.json")?.missing;
-    let prediction = Prediction { set: Vec::new(), chains, topics, doubts, costs: costs.clone() };
-    store_prediction(&run, &prediction)?;
+    let prediction = predicted(&run, Prediction { chains, topics, ..of_costs(costs) })?;
     say_spent(&simulator);
     eprintln!("tacho: run of the twin: {}", run.path().display());
     Ok(prediction)
 }
 
-fn store_prediction(run: &RunDirectory, prediction: &Prediction) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(prediction).context(PREDICTION)?;
+fn of_costs(costs: &Costs) -> Prediction {
+    Prediction { costs: costs.clone(), ..Prediction::default() }
+}
+
+/// Completes a prediction by the doubts of its run, and stores it there.
+fn predicted(run: &RunDirectory, of: Prediction) -> Result<Prediction, Failure> {
+    let prediction = Prediction { doubts: run.info().context("run.json")?.missing, ..of };
+    let text = serde_json::to_string_pretty(&prediction).context(PREDICTION)?;
     let path = run.path().join(PREDICTION);
     std::fs::write(&path, text + "\n").with_context(|| path.display().to_string())?;
-    Ok(())
+    Ok(prediction)
 }
 
 fn say_spent(simulator: &Simulator<'_>) {
@@ -149,7 +151,7 @@ fn costs(options: &Options, measured: Option<&RunDirectory>, sweep: &Sweep) -> R
     if let Some(other) = other.into_iter().find(|other| *other != measured_of) {
         eprintln!("tacho: the costs are those of {measured_of}, and the workload is one of {other}");
     }
-    if costs.others_cpus > 0.5 {
+    if costs.others_cpus > Load::MUCH_OTHERS_CPUS {
         eprintln!(
             "tacho: other processes used {:.2} CPUs while the costs were measured: the costs have what that took",
             costs.others_cpus

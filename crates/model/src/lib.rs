@@ -7,5 +7,5 @@ mod work;
 mod write;
 
 pub use names::Names;
-pub use twin::{twin, Twin};
+pub use twin::{name_chains, twin, Twin};
 pub use write::write;

@@ -9,7 +9,7 @@ use crate::names::Names;
 use crate::seen::Seen;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-use tacho_events::run::RunInfo;
+use tacho_events::run::{Load, RunInfo};
 use tacho_tables::row::{numbered, Row};
 use tacho_tables::summary::Summary;
 use tacho_tables::Tables;
@@ -17,8 +17,6 @@ use tacho_workload::model::*;
 
 /// Longest run of a twin.
 const LONGEST_S: f64 = 60.0;
-/// CPUs that other programs used on the average from which on they are named.
-const MUCH_OF_OTHERS: f64 = 0.5;
 
 /// A workload made from a run.
 pub struct Twin {
@@ -68,11 +66,8 @@ pub fn twin(tables: &Tables, info: &RunInfo, known: Option<&Workload>, names: Na
     maker.sources();
     maker.threads(&rows);
     maker.elsewhere();
-    let others = info.load.as_ref().and_then(|load| Some(load.others_cpu_s? / load.over_s.max(1e-9)));
-    if let Some(cpus) = others.filter(|cpus| *cpus > MUCH_OF_OTHERS) {
-        let text =
-            format!("other programs, which used {cpus:.2} CPUs; `run: {{background: {{cpu: N}}}}` stands for them.");
-        maker.lacks.push(text);
+    if let Some(much) = info.load.as_ref().and_then(Load::much) {
+        maker.lacks.push(format!("{much}; `run: {{background: {{cpu: N}}}}` stands for such a load."));
     }
     let chains = maker.chains();
     let duration_s = (maker.seen.span_s.clamp(1.0, LONGEST_S) * 10.0).round() / 10.0;
@@ -112,15 +107,20 @@ impl Twin {
     /// Gives the recorded tables and figures the names of the twin, those of its chains included.
     pub fn rename(&self, tables: &mut Tables, summary: &mut Summary) {
         self.names.apply(tables, summary);
-        for known in &self.workload.chains {
-            let is_it =
-                |path: &[String]| path.iter().step_by(2).map(|node| node.trim_start_matches('/')).eq(&known.nodes);
-            // Several paths may pass the same nodes over different topics: the first is the critical one.
-            if let Some(chain) = tables.chains.iter_mut().find(|chain| is_it(&chain.path)) {
-                chain.name.clone_from(&known.name);
-            }
-            if let Some(chain) = summary.chains.iter_mut().find(|chain| is_it(&chain.path)) {
-                chain.name.clone_from(&known.name);
+        name_chains(&self.workload, tables.chains.iter_mut().map(|chain| (&mut chain.name, &chain.path)));
+        name_chains(&self.workload, summary.chains.iter_mut().map(|chain| (&mut chain.name, &chain.path)));
+    }
+}
+
+/// Gives the chains of a run, by name and path, the names that a workload has for their nodes. If several paths pass
+/// the same nodes over different topics, the first has the name: it is the critical one.
+pub fn name_chains<'c>(workload: &Workload, chains: impl Iterator<Item = (&'c mut String, &'c Vec<String>)>) {
+    let mut named = BTreeSet::new();
+    for (name, path) in chains {
+        let nodes = || path.iter().step_by(2).map(|node| node.trim_start_matches('/'));
+        if let Some(known) = workload.chains.iter().find(|known| nodes().eq(&known.nodes)) {
+            if named.insert(&known.name) {
+                name.clone_from(&known.name);
             }
         }
     }

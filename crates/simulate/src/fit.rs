@@ -121,7 +121,7 @@ pub fn fit(runs: &[RunDirectory]) -> Result<Costs> {
             }
             let tables = store::read_run(&repeat)?;
             costs.cpus = info.machine.as_ref().map_or(costs.cpus, |machine| machine.cpus);
-            others.extend(info.load.as_ref().and_then(|load| Some(load.others_cpu_s? / load.over_s.max(1e-9))));
+            others.extend(info.load.as_ref().and_then(Load::others_cpus));
             Run::new(&tables, &info, &workload).sample(&mut samples);
         }
     }

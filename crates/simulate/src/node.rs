@@ -5,7 +5,8 @@ use crate::spread::Spread;
 use std::collections::VecDeque;
 use tacho_runner::instant::Grid;
 use tacho_runner::node::matcher::{Matcher, Set};
-use tacho_workload::callbacks::{Load, Turns};
+use tacho_runner::node::timers::Served;
+use tacho_workload::callbacks::{Answer, Load};
 use tacho_workload::model::Executor;
 use tacho_workload::random::Draws;
 
@@ -28,8 +29,8 @@ pub(crate) struct Subscription {
     pub latest: bool,
     /// What its callback does.
     pub load: Load,
-    /// Publishers, and the turns in which its callback publishes on them.
-    pub answers: Vec<(usize, Turns)>,
+    /// What its callback publishes.
+    pub answers: Vec<Answer>,
     /// Most messages that its queue holds.
     pub depth: usize,
     /// CPU time around the callback of a message, ns.
@@ -58,15 +59,7 @@ pub(crate) struct Timer {
     pub handle: u64,
     pub callback: u64,
     pub load: Load,
-    pub serves: Vec<Serves>,
-}
-
-/// A publisher that a timer serves.
-pub(crate) struct Serves {
-    pub publisher: usize,
-    pub turns: Turns,
-    /// Whether the clock alone says when it is due.
-    pub is_clocked: bool,
+    pub serves: Vec<Served>,
 }
 
 /// What a node does next. All but `Compute` and the waits take no time.
@@ -198,12 +191,13 @@ impl Node {
         let serves = &mut self.timers[timer].serves;
         if skipped > 0 {
             let clocked = serves.iter().filter(|of| of.is_clocked);
-            self.steps.extend(clocked.map(|of| Step::Skip(of.publisher, skipped)));
+            self.steps.extend(clocked.map(|of| Step::Skip(of.answer.publication, skipped)));
         }
         self.steps.extend([Step::BeginTimer(timer), Step::WorkOfTimer(timer)]);
-        for of in serves.iter_mut().filter_map(|of| of.turns.is_due().then_some(&*of)) {
-            let stamp = if of.is_clocked { Step::Due(of.publisher, due_ns) } else { Step::Stamp(due_ns) };
-            self.steps.extend([stamp, Step::Publish(of.publisher)]);
+        for of in serves.iter_mut().filter_map(|of| of.answer.turns.is_due().then_some(&*of)) {
+            let publisher = of.answer.publication;
+            let stamp = if of.is_clocked { Step::Due(publisher, due_ns) } else { Step::Stamp(due_ns) };
+            self.steps.extend([stamp, Step::Publish(publisher)]);
         }
         self.steps.push_back(Step::End(self.timers[timer].callback));
     }
@@ -259,7 +253,7 @@ impl Node {
             let of = &mut self.subscriptions[subscription];
             let mut work = |steps: &mut Vec<Step>| {
                 steps.push(Step::WorkOf(subscription));
-                let due = of.answers.iter_mut().filter_map(|(publisher, turns)| turns.is_due().then_some(*publisher));
+                let due = of.answers.iter_mut().filter_map(|of| of.turns.is_due().then_some(of.publication));
                 steps.extend(due.map(Step::Publish));
             };
             match &mut self.matcher {

@@ -457,7 +457,7 @@ impl Simulation {
                     Some(_) => skipped.push((index, count)),
                     None => {
                         let clocked = of.timers[index].serves.iter().filter(|of| of.is_clocked);
-                        skipped.extend(clocked.map(|of| (of.publisher, count)));
+                        skipped.extend(clocked.map(|of| (of.answer.publication, count)));
                     }
                 }
             }

@@ -3,7 +3,7 @@
 use crate::costs::{Costs, Transfer};
 use crate::executor::Executor;
 use crate::kernel::{Kernel, Settings, Thread};
-use crate::node::{Node, Publisher, Serves, Subscription, Timer, Waits};
+use crate::node::{Node, Publisher, Subscription, Timer, Waits};
 use crate::simulation::{Latencies, Link, Named, Owner, Process, Simulation};
 use crate::spread::Spread;
 use crate::trace::Trace;
@@ -15,7 +15,6 @@ use tacho_runner::node::matcher::Matcher;
 use tacho_runner::node::timers::{timers, PlannedTimer};
 use tacho_runner::phases::{node_seed, phase};
 use tacho_runner::window::Window;
-use tacho_workload::callbacks::Turns;
 use tacho_workload::model::{Executor as When, Node as OfWorkload, Qos, Scheduling, Workload};
 use tacho_workload::random::{mix, Draws};
 
@@ -187,7 +186,6 @@ impl Builder<'_> {
         };
         let handle = self.address();
         self.trace.node(stream, now, handle, &of.name)?;
-        let on_timer = matches!(of.executor, When::Timer { .. });
         let mut subscriptions = Vec::new();
         for s in &of.subscribes {
             let of_subscription = [self.address(), self.address(), self.address()];
@@ -197,13 +195,9 @@ impl Builder<'_> {
             subscriptions.push(Subscription {
                 handle: of_subscription[0],
                 callback: of_subscription[2],
-                latest: s.latest || on_timer,
+                latest: of.only_keeps(s),
                 load: of.load_of_input(s),
-                answers: of
-                    .answers_to_input(s)
-                    .into_iter()
-                    .map(|answer| (answer.publication, Turns::of(answer.share_percent)))
-                    .collect(),
+                answers: of.answers_to_input(s),
                 depth: depth(&s.qos),
                 around_ns: 0,
                 queue: VecDeque::new(),
@@ -248,12 +242,7 @@ impl Builder<'_> {
             let period_ns = (1e9 / hz).round() as i64;
             let symbol = format!("/{} {what}", of.name);
             self.trace.timer(stream, now, handle, [own, callback], period_ns, &symbol)?;
-            let serves = serves.iter().map(|served| Serves {
-                publisher: served.answer.publication,
-                turns: Turns::of(served.answer.share_percent),
-                is_clocked: served.is_clocked,
-            });
-            of_timers.push(Timer { handle: own, callback, load, serves: serves.collect() });
+            of_timers.push(Timer { handle: own, callback, load, serves });
         }
         let end_ns = if subscriptions.is_empty() { self.window.stop_ns } else { self.window.end_ns };
         self.streams.push(stream);

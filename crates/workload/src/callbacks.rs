@@ -22,6 +22,11 @@ impl Load {
     pub fn mean(&self) -> Duration {
         self.work.mean() + self.sleep.mean()
     }
+
+    /// That of a callback, if it has its own.
+    fn or_own(self, own: &Own) -> Load {
+        Load { work: own.work.clone().unwrap_or(self.work), sleep: own.sleep.clone().unwrap_or(self.sleep) }
+    }
 }
 
 /// A publication that a callback makes.
@@ -29,8 +34,8 @@ impl Load {
 pub struct Answer {
     /// Index among those of its node.
     pub publication: usize,
-    /// Part of the activations that make it, percent.
-    pub share_percent: f64,
+    /// Which of the activations make it.
+    pub turns: Turns,
 }
 
 impl Node {
@@ -39,24 +44,25 @@ impl Node {
         Load { work: self.work.clone(), sleep: self.sleep.clone() }
     }
 
+    /// Whether the callback of an input only keeps the message as the latest.
+    pub fn only_keeps(&self, input: &Subscription) -> bool {
+        input.latest || matches!(self.executor, Executor::Timer { .. })
+    }
+
     /// What the callback of an input does.
     pub fn load_of_input(&self, input: &Subscription) -> Load {
-        let keeps = input.latest || matches!(self.executor, Executor::Timer { .. });
-        self.or_own(if keeps { Load::default() } else { self.load() }, &input.own)
+        let load = if self.only_keeps(input) { Load::default() } else { self.load() };
+        load.or_own(&input.own)
     }
 
     /// What the timer of a publication with a rate does.
     pub fn load_of_publication(&self, publication: &Publication) -> Load {
-        self.or_own(self.load(), &publication.own)
+        self.load().or_own(&publication.own)
     }
 
     /// What a timer does.
     pub fn load_of_timer(&self, timer: &NodeTimer) -> Load {
-        self.or_own(self.load(), &timer.own)
-    }
-
-    fn or_own(&self, load: Load, own: &Own) -> Load {
-        Load { work: own.work.clone().unwrap_or(load.work), sleep: own.sleep.clone().unwrap_or(load.sleep) }
+        self.load().or_own(&timer.own)
     }
 
     /// Every load of its callbacks.
@@ -70,8 +76,7 @@ impl Node {
 
     /// What the callback of an input publishes.
     pub fn answers_to_input(&self, input: &Subscription) -> Vec<Answer> {
-        let keeps = input.latest || matches!(self.executor, Executor::Timer { .. });
-        if keeps {
+        if self.only_keeps(input) {
             return Vec::new();
         }
         self.answers(|from| match from {
@@ -87,8 +92,9 @@ impl Node {
 
     fn answers(&self, share_of: impl Fn(&[Cause]) -> Option<f64>) -> Vec<Answer> {
         let without = self.publishes.iter().enumerate().filter(|(_, p)| p.rate_hz.is_none());
-        let answer =
-            |(publication, p): (usize, &Publication)| Some(Answer { publication, share_percent: share_of(&p.from)? });
+        let answer = |(publication, p): (usize, &Publication)| {
+            Some(Answer { publication, turns: Turns::of(share_of(&p.from)?) })
+        };
         without.filter_map(answer).collect()
     }
 

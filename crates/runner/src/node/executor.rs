@@ -14,13 +14,13 @@ use crate::node::entities::{self, NodePublisher, NodeSubscription, Timer};
 use crate::node::failure::Failure;
 use crate::node::joined::Joined;
 use crate::node::signal::{Interrupt, Signal};
-use crate::node::timers::timers;
+use crate::node::timers::{timers, Served};
 use crate::node::trace::Trace;
 use crate::protocol::{NodeFigures, NodePlan, OutputFigures};
 use std::sync::Arc;
 use tacho_middleware::{Error, Handle, Header, Received, Session};
 use tacho_recording::clock::{monotonic_ns, thread_cpu_ns};
-use tacho_workload::callbacks::{Load, Turns};
+use tacho_workload::callbacks::{Answer, Load};
 use tacho_workload::model::Executor;
 use tacho_workload::random::{mix, Draws};
 
@@ -61,8 +61,7 @@ pub struct NodeExecutor {
 /// What the callback of a subscription does.
 struct OnInput {
     load: Load,
-    /// Publishers, and the turns in which it publishes on them.
-    answers: Vec<(usize, Turns)>,
+    answers: Vec<Answer>,
 }
 
 /// A timer and what its callback does.
@@ -70,15 +69,7 @@ struct OnTimer {
     timer: Timer,
     hz: f64,
     load: Load,
-    serves: Vec<Serves>,
-}
-
-/// A publisher that a timer serves.
-struct Serves {
-    publisher: usize,
-    turns: Turns,
-    /// See [`Served::is_clocked`](crate::node::timers::Served).
-    is_clocked: bool,
+    serves: Vec<Served>,
 }
 
 /// The first line of a callback. If a clock or trace needs this instant, it is read before anything else is done with
@@ -132,13 +123,14 @@ impl NodeExecutor {
     ) -> anyhow::Result<NodeExecutor> {
         let signal = thread.signal.clone();
         let handle = entities::node(session, plan, &trace)?;
-        let on_timer = matches!(plan.node.executor, Executor::Timer { .. });
         let subscriptions = plan
             .node
             .subscribes
             .iter()
             .zip(&plan.inputs)
-            .map(|(s, input)| entities::subscription(session, &handle, s, input, s.latest || on_timer, &signal, trace))
+            .map(|(s, input)| {
+                entities::subscription(session, &handle, s, input, plan.node.only_keeps(s), &signal, trace)
+            })
             .collect::<Result<Vec<_>, Error>>()?;
         // A separate sequence, so that the draws of work do not depend on the content of messages.
         let mut payload = Draws::new(mix(plan.seed));
@@ -155,26 +147,11 @@ impl NodeExecutor {
                 timer: entities::timer(&handle, planned.hz, &planned.what, &trace),
                 hz: planned.hz,
                 load: planned.load,
-                serves: planned
-                    .serves
-                    .iter()
-                    .map(|served| Serves {
-                        publisher: served.answer.publication,
-                        turns: Turns::of(served.answer.share_percent),
-                        is_clocked: served.is_clocked,
-                    })
-                    .collect(),
+                serves: planned.serves,
             })
             .collect();
-        let on_input = |input| OnInput {
-            load: plan.node.load_of_input(input),
-            answers: plan
-                .node
-                .answers_to_input(input)
-                .into_iter()
-                .map(|answer| (answer.publication, Turns::of(answer.share_percent)))
-                .collect(),
-        };
+        let on_input =
+            |input| OnInput { load: plan.node.load_of_input(input), answers: plan.node.answers_to_input(input) };
         let on_input = plan.node.subscribes.iter().map(on_input).collect();
         let waits_inside = matches!(plan.node.executor, Executor::Arrival)
             && timers.is_empty()

@@ -1,6 +1,6 @@
 //! Which timers a node has, on real middleware and in the simulator alike.
 
-use tacho_workload::callbacks::{Answer, Load};
+use tacho_workload::callbacks::{Answer, Load, Turns};
 use tacho_workload::model::{Executor, Node};
 
 /// A timer of a node.
@@ -19,7 +19,7 @@ pub struct PlannedTimer {
 /// A publication that a timer serves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Served {
-    /// Which, and in what part of the activations.
+    /// Which, and in which of the activations.
     pub answer: Answer,
     /// Whether the clock alone says when it is due, so that a send can be skipped.
     pub is_clocked: bool,
@@ -27,7 +27,7 @@ pub struct Served {
 
 impl Served {
     fn always(publication: usize) -> Served {
-        Served { answer: Answer { publication, share_percent: 100.0 }, is_clocked: true }
+        Served { answer: Answer { publication, turns: Turns::of(100.0) }, is_clocked: true }
     }
 }
 

@@ -1,8 +1,7 @@
 //! What a plan promised, beside what was measured after its changes were made.
 
-use super::{ChainTimes, Goal, Plan, SystemFigures};
+use super::{figures_of, Goal, Plan};
 use serde::Serialize;
-use std::collections::BTreeMap;
 use tacho_tables::summary::Summary;
 
 /// A goal of a plan and what became of it, in the unit of its figure.
@@ -25,25 +24,10 @@ pub struct Kept {
     pub is_kept: Option<bool>,
 }
 
-impl SystemFigures {
-    /// Those of a run. `name` gives the nodes on a path of the run the names of the workload.
-    pub fn measured(summary: &Summary, plan: &Plan, mut name: impl FnMut(&str) -> String) -> SystemFigures {
-        let mut chains = BTreeMap::new();
-        for chain in &summary.chains {
-            let nodes: Vec<String> = chain.path.iter().step_by(2).map(|node| name(node)).collect();
-            let is_it = |known: &&tacho_workload::model::Chain| known.nodes == nodes;
-            if let Some(known) = plan.tuned.workload.chains.iter().find(is_it) {
-                chains.entry(known.name.clone()).or_insert_with(|| ChainTimes::of(chain));
-            }
-        }
-        let cpu_percent = summary.points.first().and_then(|point| point.cpu_percent);
-        SystemFigures { chains, cpu_percent }
-    }
-}
-
 impl Plan {
-    /// Each goal beside what was measured of it.
-    pub fn kept(&self, measured: &SystemFigures) -> Vec<Kept> {
+    /// Each goal beside what was measured of it: the figures of a run whose chains have the names of the workload.
+    pub fn kept(&self, measured: &Summary) -> Vec<Kept> {
+        let measured = figures_of(measured);
         let of = |goal: &Goal| {
             let promised = self.planned.of(goal, &self.chain)?;
             let at_most = promised * (1.0 + self.margin);

@@ -102,8 +102,8 @@ impl NodeExecutor {
         self.skip_all(timer, skipped);
         let mut due = std::mem::take(&mut self.due);
         due.clear();
-        let served = self.timers[timer].serves.iter_mut().filter_map(|of| of.turns.is_due().then_some(&*of));
-        due.extend(served.map(|of| Due { publisher: of.publisher, due_ns, is_clocked: of.is_clocked }));
+        let served = self.timers[timer].serves.iter_mut().filter_map(|of| of.answer.turns.is_due().then_some(&*of));
+        due.extend(served.map(|of| Due { publisher: of.answer.publication, due_ns, is_clocked: of.is_clocked }));
         let done = self.timer_callback(timer, &due);
         self.due = due;
         done

@@ -46,7 +46,7 @@ impl NodeExecutor {
         for index in 0..self.timers[timer].serves.len() {
             let of = &self.timers[timer].serves[index];
             if of.is_clocked {
-                self.skip(of.publisher, count);
+                self.skip(of.answer.publication, count);
             }
         }
     }
@@ -81,14 +81,14 @@ impl NodeExecutor {
     /// Does the work of an input's callback, then publishes what that callback publishes in this turn.
     pub(super) fn publish_answer(&mut self, input: usize, lent: Option<Lent<'_>>) -> Result<(), Failure> {
         if self.task.is_some() {
-            let due: Vec<_> = self.on_input[input].answers.iter().map(|(publisher, _)| (*publisher, None)).collect();
+            let due: Vec<_> = self.on_input[input].answers.iter().map(|of| (of.publication, None)).collect();
             return self.run_task(lent, &due);
         }
         self.spend(Callback::Input(input));
         for index in 0..self.on_input[input].answers.len() {
-            let (publisher, turns) = &mut self.on_input[input].answers[index];
-            if turns.is_due() {
-                let publisher = *publisher;
+            let answer = &mut self.on_input[input].answers[index];
+            if answer.turns.is_due() {
+                let publisher = answer.publication;
                 self.publish(publisher)?;
             }
         }
