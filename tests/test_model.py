@@ -2,7 +2,9 @@
 
 import json
 import tarfile
+from collections import Counter
 
+import pyarrow.parquet as parquet
 import pytest
 import yaml
 from places import PROGRAMS, ROOT
@@ -22,6 +24,24 @@ nodes:
   planner: {subscribes: {/pose: {work: 1 ms}, /keyframe: {work: 0.5 ms}, /status: }}
 chains: {localisation: [lidar, localiser, planner]}
 run: {duration: 4 s}
+"""
+
+
+# Callbacks sleep, so that it does not matter how many CPUs are free.
+SEVERAL_THREADS = """
+middleware: inproc
+nodes:
+  camera: {publishes: {/image: {rate: 20 Hz, size: 64 B, depth: 100}}}
+  lidar: {publishes: {/points: {rate: 13 Hz, size: 64 B, depth: 100}}}
+  detector:
+    thread: perception
+    threads: 2
+    subscribes: {/image: {sleep: 12 ms, depth: 100}, /points: {sleep: 25 ms, depth: 100}}
+    publishes: {/boxes: {depth: 100}}
+  lanes: {thread: perception, sleep: 9 ms, subscribes: {/image: {depth: 100}}, publishes: {/lanes: {depth: 100}}}
+  planner: {subscribes: {/boxes: {depth: 100}, /lanes: {depth: 100}}}
+chains: {objects: [lidar, detector, planner], boxes: [camera, detector, planner], marks: [camera, lanes, planner]}
+run: {duration: 6 s}
 """
 
 
@@ -90,6 +110,28 @@ def test_the_twin_of_a_foreign_trace_does_what_was_measured(tacho, twin, name, o
             assert simulated["lost_percent"] == pytest.approx(measured["lost_percent"], abs=6), topic
     # Virtual time: the same on every machine.
     assert abs(prediction["chains"][0]["error_percent"]["mean"]) < 100 * off, prediction["chains"][0]
+
+
+def test_an_executor_of_several_threads_is_run_explained_predicted_and_in_the_twin(tacho, twin):
+    (tacho.directory / "several.yaml").write_text(SEVERAL_THREADS)
+    tacho("bench", "several.yaml", "-o", "measured")
+
+    def table(name):
+        return parquet.read_table(tacho.directory / f"measured/tables/{name}.parquet").to_pylist()
+
+    assert [thread["executor_threads"] for thread in table("executors") if thread["executor_threads"]] == [2, 2]
+    # What waits, waits for the other callback of its node, and not for a thread.
+    kinds = Counter(cause["kind"] for cause in table("causes"))
+    assert kinds["group_busy"] > 5 * kinds["executor_busy"], kinds
+    nodes = twin("measured")["nodes"]
+    assert {name: node["threads"] for name, node in nodes.items() if "threads" in node} == {"detector": 2, "lanes": 2}
+    assert nodes["detector"]["thread"] == nodes["lanes"]["thread"]
+    for run, workload in (("again", "measured"), ("of-twin", "twin.yaml")):
+        tacho("simulate", workload, "--costs", "measured", "-o", run)
+        simulated = {c["name"]: c for c in json.loads((tacho.directory / run / "summary.json").read_text())["chains"]}
+        for chain in json.loads((tacho.directory / "measured/summary.json").read_text())["chains"]:
+            off = simulated[chain["name"]]["end_to_end_ms"]["mean"] / chain["end_to_end_ms"]["mean"] - 1
+            assert abs(off) < 0.2, f"{run}: {chain['name']} is {off:+.1%} off"
 
 
 def test_an_anonymous_twin_of_rclpy_nodes_runs_and_keeps_their_rate(tacho, twin, ros_python):

@@ -1,16 +1,17 @@
 //! Whole runs of small workloads on real middleware. TACHO_HOME names the native build (`make build`); the node program
 //! is the one that cargo built. Times are compared with the workload's own, never with a clock's absolute value.
 
+mod lab;
+
+use lab::{figures, payloads, workload, Lab};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tacho_events::run::RunDirectory;
 use tacho_events::{Payload, Reader};
-use tacho_runner::bench::{Bench, Progress, Ran};
+use tacho_runner::bench::Progress;
 use tacho_runner::callback_check;
-use tacho_runner::install::Installation;
-use tacho_runner::protocol::NodeFigures;
 use tacho_workload::model::Workload;
 
 // Queues that a busy machine does not overwrite.
@@ -23,65 +24,12 @@ nodes:
 run: {duration: 1 s, in_node_clock: true}
 ";
 
-struct Lab {
-    folder: tempfile::TempDir,
-    interrupted: AtomicBool,
-}
-
-impl Lab {
-    fn new() -> Lab {
-        Lab { folder: tempfile::tempdir().unwrap(), interrupted: AtomicBool::new(false) }
-    }
-
-    fn run_directory(&self) -> RunDirectory {
-        RunDirectory::new(self.folder.path().join("run"))
-    }
-
-    fn bench<T>(&self, with: impl FnOnce(&Bench) -> T) -> T {
-        let home = std::env::var_os("TACHO_HOME").expect("TACHO_HOME must name the build folder (make build)");
-        let installation =
-            Installation::at(home.into()).unwrap().with_node(Path::new(env!("CARGO_BIN_EXE_tacho-node")).to_owned());
-        let command = vec!["test".into()];
-        with(&Bench {
-            installation: &installation,
-            command,
-            recorded: true,
-            scheduler: Default::default(),
-            cpu_time: false,
-            interrupted: &self.interrupted,
-        })
-    }
-
-    fn run(&self, workload: &Workload) -> anyhow::Result<Ran> {
-        self.bench(|bench| bench.repeat(workload, 0, &self.run_directory(), &mut |_| ()))
-    }
-}
-
-fn workload(middleware: &str, text: &str) -> Workload {
-    let (workload, _) = tacho_workload::parse(&format!("middleware: {middleware}{text}"), "test.yaml").unwrap();
-    workload
-}
-
 /// Those that were built.
 fn middlewares() -> Vec<&'static str> {
     let home = std::env::var_os("TACHO_HOME").expect("TACHO_HOME must name the build folder (make build)");
     let found = tacho_middleware::available(&Path::new(&home).join("lib")).unwrap();
     let usable = |name: &&str| found.iter().any(|f| f.name == *name && f.version.is_ok());
     ["inproc", "ros2"].into_iter().filter(usable).collect()
-}
-
-fn figures<'a>(ran: &'a Ran, node: &str) -> &'a NodeFigures {
-    ran.nodes.iter().find(|figures| figures.node == node).unwrap()
-}
-
-/// Names of our own kinds of events, in the order of time.
-fn payloads(run: &RunDirectory) -> Vec<Payload> {
-    let mut reader = Reader::open(run).unwrap();
-    let mut all = Vec::new();
-    while let Some(event) = reader.next_event() {
-        all.push(event.payload);
-    }
-    all
 }
 
 #[test]

@@ -1,9 +1,10 @@
-//! The executor of one node or of several that share its thread.
+//! Executors and the threads that run their callbacks.
 
-use crate::node::Node;
+use crate::kernel::Thread;
+use crate::node::{Node, Waits};
 use std::collections::VecDeque;
 
-/// What an executor does next.
+/// What a thread of an executor does next.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Turn {
     /// The steps of a node.
@@ -12,18 +13,51 @@ pub(crate) enum Turn {
     Take(usize, usize),
     /// It looks again if anything ran, or waits.
     Again,
+    /// One of several threads looks for a callback to run.
+    Find,
 }
 
-/// Nodes whose callbacks run on one thread, one at a time. The first stands for all where the executor waits.
+/// What had something to do when one of several threads looked: a timer or a subscription of a node.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Ready {
+    Timer(usize, usize),
+    Input(usize, usize),
+}
+
+/// Nodes whose callbacks run on one thread, one at a time, or on several, one at a time of each node.
 pub(crate) struct Executor {
     nodes: Vec<usize>,
+    pub workers: Vec<usize>,
+    /// Of several threads, the one whose turn it is to look for work, and those that wait for their turn.
+    pub looks: Option<usize>,
+    pub idle: VecDeque<usize>,
+    pub ready: VecDeque<Ready>,
+}
+
+/// A thread of an executor.
+pub(crate) struct Worker {
+    pub executor: usize,
+    pub thread: Thread,
+    /// Its stream of events.
+    pub stream: usize,
     pub agenda: VecDeque<Turn>,
+    pub waits: Waits,
+    /// Number of its alarm; an earlier one does not count.
+    pub alarm: u64,
+}
+
+impl Worker {
+    /// A thread that has nothing to do yet.
+    pub fn of(executor: usize, thread: Thread, stream: usize) -> Worker {
+        Worker { executor, thread, stream, agenda: VecDeque::new(), waits: Waits::ForTime, alarm: 0 }
+    }
 }
 
 impl Executor {
-    /// Of its first node.
-    pub fn of(node: usize) -> Executor {
-        Executor { nodes: vec![node], agenda: VecDeque::new() }
+    /// Of its first node, with its threads.
+    pub fn of(node: usize, workers: Vec<usize>) -> Executor {
+        let idle = workers[1..].iter().copied().collect();
+        Executor { nodes: vec![node], looks: workers.first().copied(), workers, idle, ready: VecDeque::new() }
     }
 
     /// Adds a node.
@@ -36,9 +70,14 @@ impl Executor {
         self.nodes[0]
     }
 
-    /// Whether it has several nodes.
+    /// Whether one thread has several nodes.
     pub fn is_shared(&self) -> bool {
         self.nodes.len() > 1
+    }
+
+    /// Whether it has several threads.
+    pub fn has_several_threads(&self) -> bool {
+        self.workers.len() > 1
     }
 
     /// Its nodes whose end has not come.

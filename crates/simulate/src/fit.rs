@@ -31,6 +31,8 @@ struct Run<'a> {
     threads: HashMap<Thread, Vec<(i64, i64, Row<Execution>)>>,
     /// Thread and place there of each execution.
     places: HashMap<Row<Execution>, (Thread, usize)>,
+    /// End of the execution of its node before each, on whatever thread.
+    after: HashMap<Row<Execution>, i64>,
     /// Whether its CPUs had hardly a moment to spare.
     is_busy: bool,
 }
@@ -182,10 +184,11 @@ impl<'a> Run<'a> {
             of.sort_unstable_by_key(|(start_ns, ..)| *start_ns);
             places.extend(of.iter().enumerate().map(|(place, (.., row))| (*row, (*thread, place))));
         }
+        let after = after(tables);
         let called = |node: &tacho_tables::Node| workload.nodes.iter().find(|of| is_called(&node.name, &of.name));
         let nodes = Column::of(tables.nodes.iter().map(called));
         let topics = Column::of(tables.endpoints.iter().map(|endpoint| topic(workload, &endpoint.topic)));
-        Run { tables, info, workload, nodes, topics, threads, places, is_busy: is_busy(info) }
+        Run { tables, info, workload, nodes, topics, threads, places, after, is_busy: is_busy(info) }
     }
 
     fn sample(&self, samples: &mut Samples) {
@@ -195,11 +198,12 @@ impl<'a> Run<'a> {
         self.around(samples);
     }
 
-    /// End of what its thread ran before an execution, `None` if nothing did; and `None` of an execution without an
-    /// end.
+    /// End of what its thread or its node ran before an execution, `None` if nothing did; and `None` of an execution
+    /// without an end.
     fn before(&self, execution: Row<Execution>) -> Option<Option<i64>> {
         let (thread, place) = self.places.get(&execution)?;
-        Some(place.checked_sub(1).map(|before| self.threads[thread][before].1))
+        let of_thread = place.checked_sub(1).map(|before| self.threads[thread][before].1);
+        Some(of_thread.max(self.after.get(&execution).copied()))
     }
 
     /// Whether no other callback ran from an instant to the start of an execution.
@@ -295,6 +299,24 @@ impl<'a> Run<'a> {
             }
         }
     }
+}
+
+/// End of the execution of its node before each that began after it.
+fn after(tables: &Tables) -> HashMap<Row<Execution>, i64> {
+    let mut of_nodes: HashMap<Row<tacho_tables::Node>, Vec<(i64, i64, Row<Execution>)>> = HashMap::new();
+    for (row, execution) in tables.executions.numbered() {
+        let node = tables.callbacks[execution.callback].node;
+        if let (Some(node), Some(end_ns)) = (node, execution.end_ns) {
+            of_nodes.entry(node).or_default().push((execution.start_ns, end_ns, row));
+        }
+    }
+    let mut after = HashMap::new();
+    for of_node in of_nodes.values_mut() {
+        of_node.sort_unstable_by_key(|(start_ns, ..)| *start_ns);
+        let ended = |pair: &[(i64, i64, Row<Execution>)]| (pair[0].1 <= pair[1].0).then_some((pair[1].2, pair[0].1));
+        after.extend(of_node.windows(2).filter_map(ended));
+    }
+    after
 }
 
 /// What the workload says of a topic that it publishes.

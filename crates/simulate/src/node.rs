@@ -1,6 +1,5 @@
 //! A node in virtual time: the steps of its executor, in the order of `tacho-node` (`runner/node/executor.rs`).
 
-use crate::kernel::Thread;
 use crate::spread::Spread;
 use std::collections::VecDeque;
 use tacho_runner::instant::Grid;
@@ -116,12 +115,15 @@ pub(crate) enum Waits {
     InCallback,
 }
 
-/// A node, with the thread of its executor.
+/// A node.
 pub(crate) struct Node {
     pub process: usize,
-    pub thread: Thread,
     /// Its executor.
     pub executed_by: usize,
+    /// The thread that runs its callbacks; of several, the one that ran the last.
+    pub worker: usize,
+    /// Whether one of several threads runs a callback of it.
+    pub is_busy: bool,
     pub handle: u64,
     pub executor: Executor,
     pub draws: Draws,
@@ -148,9 +150,6 @@ pub(crate) struct Node {
     pub around_ns: i64,
     /// Whether anything ran since it last looked.
     pub ran: bool,
-    pub waits: Waits,
-    /// Number of its alarm; an earlier one does not count.
-    pub alarm: u64,
 }
 
 impl Node {
@@ -177,17 +176,29 @@ impl Node {
     pub fn look_at_timers(&mut self, now: i64) {
         self.ran = false;
         for timer in 0..self.grids.len() {
-            let Some(grid) = self.grids[timer] else { continue };
-            let (count, before) = (grid.due_by(now), self.served[timer]);
-            if count > before {
-                self.served[timer] = count;
-                self.run_timer(timer, grid.due_ns(count - 1), count - before - 1);
-            }
+            self.ran |= self.serve_timer(timer, now);
         }
     }
 
+    /// Steps of a timer, if it is due.
+    pub fn serve_timer(&mut self, timer: usize, now: i64) -> bool {
+        let Some(grid) = self.grids[timer] else { return false };
+        let (count, before) = (grid.due_by(now), self.served[timer]);
+        if count > before {
+            self.served[timer] = count;
+            self.run_timer(timer, grid.due_ns(count - 1), count - before - 1);
+        }
+        count > before
+    }
+
+    /// When each of its timers is due next.
+    pub fn dues_ns(&self) -> impl Iterator<Item = (usize, i64)> + '_ {
+        let due =
+            |(timer, (grid, served)): (usize, (&Option<Grid>, &u64))| Some((timer, grid.as_ref()?.due_ns(*served)));
+        self.grids.iter().zip(&self.served).enumerate().filter_map(due)
+    }
+
     fn run_timer(&mut self, timer: usize, due_ns: i64, skipped: u64) {
-        self.ran = true;
         let serves = &mut self.timers[timer].serves;
         if skipped > 0 {
             let clocked = serves.iter().filter(|of| of.is_clocked);
@@ -204,8 +215,7 @@ impl Node {
 
     /// The next instant at which one of its timers is due, or its end.
     pub fn next_due_ns(&self) -> i64 {
-        let due = self.grids.iter().zip(&self.served).filter_map(|(grid, served)| Some(grid.as_ref()?.due_ns(*served)));
-        due.fold(self.end_ns, i64::min)
+        self.dues_ns().fold(self.end_ns, |least_ns, (_, due_ns)| due_ns.min(least_ns))
     }
 
     /// Steps of a wake-up of a spinning node (study E): at most one message of each queue, then what is due.

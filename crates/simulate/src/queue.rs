@@ -1,6 +1,6 @@
 //! What is to come, in the order of time.
 
-use crate::kernel::Due;
+use crate::kernel::{Due, Thread};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
@@ -8,9 +8,21 @@ use std::collections::BinaryHeap;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum What {
     Cpu(Due),
-    Alarm { node: usize, number: u64 },
-    Send { link: usize },
-    Travelled { link: usize },
+    Alarm {
+        worker: usize,
+        number: u64,
+    },
+    /// Another thread of its executor calls a thread.
+    Called {
+        worker: usize,
+        by: Thread,
+    },
+    Send {
+        link: usize,
+    },
+    Travelled {
+        link: usize,
+    },
 }
 
 struct Event {

@@ -1,8 +1,9 @@
 //! Runs a system in virtual time: nodes on the kernel's CPUs, messages between them.
 
 mod messages;
+mod several_threads;
 
-use crate::executor::{Executor, Turn};
+use crate::executor::{Executor, Turn, Worker};
 use crate::kernel::{Kernel, Thread};
 use crate::node::{Message, Node, Step, Waits};
 use crate::queue::{Queue, What};
@@ -52,7 +53,7 @@ pub(crate) struct Process {
 /// Whose thread it is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Owner {
-    Executor(usize),
+    Worker(usize),
     Middleware(usize),
     Background,
 }
@@ -78,8 +79,7 @@ pub(crate) struct Simulation {
     pub kernel: Kernel,
     pub nodes: Vec<Node>,
     pub executors: Vec<Executor>,
-    /// Stream of each node's thread.
-    pub streams: Vec<usize>,
+    pub workers: Vec<Worker>,
     pub processes: Vec<Process>,
     pub links: Vec<Link>,
     pub threads: Vec<Named>,
@@ -110,9 +110,9 @@ impl Simulation {
             }
         }
         for executor in 0..self.executors.len() {
-            let node = self.executors[executor].first();
-            let begins_ns = self.nodes[node].wakes.map_or(start_ns, |wakes| wakes.due_ns(0));
-            self.rest(node, begins_ns, Waits::ForTime);
+            let of = &self.executors[executor];
+            let begins_ns = self.nodes[of.first()].wakes.map_or(start_ns, |wakes| wakes.due_ns(0));
+            self.rest(of.workers[0], begins_ns, Waits::ForTime);
         }
         let mut looked = 0u32;
         while let Some((now, what)) = self.queue.pop() {
@@ -132,11 +132,15 @@ impl Simulation {
                         self.done(thread, now)?;
                     }
                 }
-                What::Alarm { node, number } => {
-                    if self.nodes[node].alarm == number && self.nodes[node].waits != Waits::Not {
+                What::Alarm { worker, number } => {
+                    if self.workers[worker].alarm == number && self.workers[worker].waits != Waits::Not {
                         let latency_ns = self.latencies.timer.draw(&mut self.draws);
-                        self.rouse(node, latency_ns, now, None)?;
+                        self.rouse(worker, latency_ns, now, None)?;
                     }
+                }
+                What::Called { worker, by } => {
+                    let latency_ns = self.latencies.wake_up.draw(&mut self.draws);
+                    self.wake(self.workers[worker].thread, 0, latency_ns, now, Some(by))?;
                 }
                 What::Travelled { link } => {
                     self.links[link].travelled += 1;
@@ -204,7 +208,7 @@ impl Simulation {
     /// A thread has done what it had to.
     fn done(&mut self, thread: Thread, now: i64) -> Result<(), Failed> {
         match self.threads[thread].owner {
-            Owner::Executor(executor) => self.advance(executor, now),
+            Owner::Worker(worker) => self.advance(worker, now),
             Owner::Middleware(process) => {
                 let job = self.processes[process].jobs.pop_front();
                 if let Some((_, link)) = job {
@@ -224,39 +228,50 @@ impl Simulation {
         }
     }
 
-    /// Ends the wait of the first node of an executor, which stands for all of them.
-    fn rouse(&mut self, node: usize, latency_ns: i64, now: i64, by: Option<Thread>) -> Result<(), Failed> {
-        let of = &mut self.nodes[node];
+    /// Ends the wait of a thread of an executor.
+    fn rouse(&mut self, worker: usize, latency_ns: i64, now: i64, by: Option<Thread>) -> Result<(), Failed> {
+        let of = &mut self.workers[worker];
         let waited = std::mem::replace(&mut of.waits, Waits::Not);
         of.alarm += 1;
-        match of.wakes {
-            _ if waited == Waits::InCallback => {}
-            Some(_) => of.spin(),
-            None => of.steps.push_back(Step::Look),
+        let executor = &self.executors[of.executor];
+        if waited != Waits::InCallback && executor.has_several_threads() {
+            of.agenda.push_back(Turn::Find);
+        } else if waited != Waits::InCallback {
+            // Its first node stands for all of them.
+            let first = &mut self.nodes[executor.first()];
+            match first.wakes {
+                Some(_) => first.spin(),
+                None => first.steps.push_back(Step::Look),
+            }
+            of.agenda.push_back(Turn::Of(executor.first()));
         }
         let thread = of.thread;
-        if waited != Waits::InCallback {
-            self.executors[of.executed_by].agenda.push_back(Turn::Of(node));
-        }
         self.wake(thread, 0, latency_ns, now, by)
     }
 
-    /// Lets a node wait until a time.
-    fn rest(&mut self, node: usize, until_ns: i64, waits: Waits) {
-        let of = &mut self.nodes[node];
+    /// Lets a thread of an executor wait until a time.
+    fn rest(&mut self, worker: usize, until_ns: i64, waits: Waits) {
+        let of = &mut self.workers[worker];
         of.waits = waits;
         of.alarm += 1;
-        self.queue.push(until_ns, What::Alarm { node, number: of.alarm });
+        self.queue.push(until_ns, What::Alarm { worker, number: of.alarm });
     }
 
-    /// The next step of an executor, and whose it is.
-    fn next_step(&mut self, executor: usize, now: i64) -> Option<(usize, Step)> {
+    /// The next step of a thread of an executor, and whose it is.
+    fn next_step(&mut self, worker: usize, now: i64) -> Result<Option<(usize, Step)>, Failed> {
         loop {
-            let of = &mut self.executors[executor];
-            match of.agenda.front().copied()? {
+            let of = &mut self.workers[worker];
+            let Some(turn) = of.agenda.front().copied() else { return Ok(None) };
+            match turn {
                 Turn::Of(node) => match self.nodes[node].steps.pop_front() {
-                    Some(step) => return Some((node, step)),
-                    None => drop(of.agenda.pop_front()),
+                    Some(step) => return Ok(Some((node, step))),
+                    None => {
+                        of.agenda.pop_front();
+                        if self.executors[of.executor].has_several_threads() {
+                            self.nodes[node].is_busy = false;
+                            of.agenda.push_back(Turn::Find);
+                        }
+                    }
                 },
                 Turn::Take(node, subscription) => {
                     of.agenda.pop_front();
@@ -267,7 +282,11 @@ impl Simulation {
                 }
                 Turn::Again => {
                     of.agenda.pop_front();
-                    self.again(executor, now);
+                    self.again(worker, now);
+                }
+                Turn::Find => {
+                    of.agenda.pop_front();
+                    self.find(worker, now)?;
                 }
             }
         }
@@ -275,9 +294,9 @@ impl Simulation {
 
     /// Lets an executor of several nodes look once around: the timers of all that are due, then at most one message of
     /// each subscription that has one now, before the timers run.
-    fn look_around(&mut self, executor: usize, now: i64) {
-        let of = &mut self.executors[executor];
-        let running: Vec<usize> = of.running(&self.nodes, now).collect();
+    fn look_around(&mut self, worker: usize, now: i64) {
+        let of = &mut self.workers[worker];
+        let running: Vec<usize> = self.executors[of.executor].running(&self.nodes, now).collect();
         if running.is_empty() {
             return;
         }
@@ -291,8 +310,8 @@ impl Simulation {
     }
 
     /// Lets an executor of several nodes look again if anything ran, or wait.
-    fn again(&mut self, executor: usize, now: i64) {
-        let of = &self.executors[executor];
+    fn again(&mut self, worker: usize, now: i64) {
+        let of = &self.executors[self.workers[worker].executor];
         let (mut ran, mut listens, mut until_ns) = (false, false, i64::MAX);
         for node in of.running(&self.nodes, now).map(|node| &self.nodes[node]) {
             ran |= node.ran || node.subscriptions.iter().any(|s| !s.queue.is_empty());
@@ -302,18 +321,17 @@ impl Simulation {
         let first = of.first();
         if ran || until_ns <= now {
             self.nodes[first].steps.push_back(Step::Look);
-            self.executors[executor].agenda.push_back(Turn::Of(first));
+            self.workers[worker].agenda.push_back(Turn::Of(first));
         } else if until_ns < i64::MAX {
-            self.rest(first, until_ns, if listens { Waits::ForMessage } else { Waits::ForTime });
+            self.rest(worker, until_ns, if listens { Waits::ForMessage } else { Waits::ForTime });
         }
     }
 
-    /// Lets an executor do what comes next, until that takes time.
-    fn advance(&mut self, executor: usize, now: i64) -> Result<(), Failed> {
-        let first = self.executors[executor].first();
+    /// Lets a thread of an executor do what comes next, until that takes time.
+    fn advance(&mut self, worker: usize, now: i64) -> Result<(), Failed> {
+        let Worker { executor, thread, stream, .. } = self.workers[worker];
         let is_shared = self.executors[executor].is_shared();
-        while let Some((node, step)) = self.next_step(executor, now) {
-            let (stream, thread) = (self.streams[node], self.nodes[node].thread);
+        while let Some((node, step)) = self.next_step(worker, now)? {
             let of = &mut self.nodes[node];
             match step {
                 Step::Compute(ns) if ns > 0 => {
@@ -332,13 +350,13 @@ impl Simulation {
                     of.first([Step::Compute(work_ns), Step::Sleep(sleep_ns)]);
                 }
                 Step::Sleep(ns) if ns > 0 => {
-                    self.rest(first, now + ns, Waits::InCallback);
+                    self.rest(worker, now + ns, Waits::InCallback);
                     self.kernel.sleep(thread, now);
                     return Ok(());
                 }
                 Step::Sleep(_) => {}
                 Step::Stamp(content_ns) => of.content_ns = content_ns,
-                Step::Look if is_shared => self.look_around(executor, now),
+                Step::Look if is_shared => self.look_around(worker, now),
                 Step::Look if now >= of.end_ns => {}
                 Step::Look => of.look(now),
                 Step::Again => {
@@ -351,7 +369,7 @@ impl Simulation {
                         of.steps.push_back(Step::Look);
                     } else {
                         let waits = if of.subscriptions.is_empty() { Waits::ForTime } else { Waits::ForMessage };
-                        self.rest(node, until_ns, waits);
+                        self.rest(worker, until_ns, waits);
                     }
                 }
                 Step::Take(subscription) => {
@@ -394,25 +412,30 @@ impl Simulation {
                     of.wake = (of.wake + 1).max(wakes.due_by(now));
                     let at = wakes.due_ns(of.wake);
                     if at < of.end_ns {
-                        self.rest(node, at, Waits::ForTime);
+                        self.rest(worker, at, Waits::ForTime);
                     }
                 }
             }
         }
-        self.kernel.sleep(self.nodes[first].thread, now);
+        self.kernel.sleep(thread, now);
         Ok(())
     }
 
+    /// The stream of the thread that runs a node.
+    fn stream_of(&self, node: usize) -> usize {
+        self.workers[self.nodes[node].worker].stream
+    }
+
     fn start(&mut self, node: usize, callback: u64, now: i64) -> Result<(), Failed> {
-        let stream = self.streams[node];
-        let used_ns = self.kernel.used_ns(self.nodes[node].thread) as u64;
+        let Worker { thread, stream, .. } = self.workers[self.nodes[node].worker];
+        let used_ns = self.kernel.used_ns(thread) as u64;
         self.trace.put(stream, now, number::callback_cpu, &[used_ns, 0])?;
         self.trace.put(stream, now, number::callback_start, &[callback, 0])
     }
 
     /// The callback of a subscription begins.
     fn begin(&mut self, node: usize, subscription: usize, now: i64) -> Result<(), Failed> {
-        let stream = self.streams[node];
+        let stream = self.stream_of(node);
         let of = &mut self.nodes[node].subscriptions[subscription];
         let Some(message) = of.queue.pop_front() else { return Ok(()) };
         let (handle, callback, around_ns) = (of.handle, of.callback, of.around_ns);
@@ -434,7 +457,7 @@ impl Simulation {
         for (content_ns, (subscription, message)) in set {
             let handle = self.nodes[node].subscriptions[subscription].handle;
             let words = [handle, message.publisher_id.into(), message.sequence, content_ns as u64];
-            self.trace.put(self.streams[node], now, number::node_uses, &words)?;
+            self.trace.put(self.stream_of(node), now, number::node_uses, &words)?;
         }
         Ok(())
     }
@@ -463,7 +486,7 @@ impl Simulation {
             }
             for (publisher, count) in skipped.into_iter().filter(|(_, count)| *count > 0) {
                 let words = [self.nodes[node].publishers[publisher].handle, count];
-                self.trace.put(self.streams[node], end_ns, number::node_skipped, &words)?;
+                self.trace.put(self.stream_of(node), end_ns, number::node_skipped, &words)?;
             }
         }
         Ok(())

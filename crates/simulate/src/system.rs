@@ -1,9 +1,9 @@
 //! Builds the system of a workload: processes, threads, nodes, links.
 
 use crate::costs::{Costs, Transfer};
-use crate::executor::Executor;
+use crate::executor::{Executor, Worker};
 use crate::kernel::{Kernel, Settings, Thread};
-use crate::node::{Node, Publisher, Subscription, Timer, Waits};
+use crate::node::{Node, Publisher, Subscription, Timer};
 use crate::simulation::{Latencies, Link, Named, Owner, Process, Simulation};
 use crate::spread::Spread;
 use crate::trace::Trace;
@@ -13,6 +13,7 @@ use tacho_events::files::Failed;
 use tacho_runner::instant::Grid;
 use tacho_runner::node::matcher::Matcher;
 use tacho_runner::node::timers::{timers, PlannedTimer};
+use tacho_runner::node::trace::Member;
 use tacho_runner::phases::{node_seed, phase};
 use tacho_runner::window::Window;
 use tacho_workload::model::{Executor as When, Node as OfWorkload, Qos, Scheduling, Workload};
@@ -46,7 +47,7 @@ struct Builder<'a> {
     numbers: HashMap<String, usize>,
     nodes: Vec<Node>,
     executors: Vec<Executor>,
-    streams: Vec<usize>,
+    workers: Vec<Worker>,
     phases: BTreeMap<String, f64>,
     doubts: Vec<String>,
     publisher_id: u32,
@@ -83,7 +84,7 @@ pub(crate) fn build(
         numbers: HashMap::new(),
         nodes: vec![],
         executors: vec![],
-        streams: vec![],
+        workers: vec![],
         phases: BTreeMap::new(),
         doubts: vec![],
         publisher_id: 0,
@@ -98,7 +99,7 @@ pub(crate) fn build(
         builder.thread(BACKGROUND, builder.tid, Owner::Background, &[], None);
     }
     let links = builder.links();
-    let Builder { trace, kernel, threads, processes, nodes, executors, streams, phases, doubts, .. } = builder;
+    let Builder { trace, kernel, threads, processes, nodes, executors, workers, phases, doubts, .. } = builder;
     let latencies = Latencies {
         timer: costs.timer.clone(),
         wake_up: costs.wake_up.clone(),
@@ -111,7 +112,7 @@ pub(crate) fn build(
         kernel,
         nodes,
         executors,
-        streams,
+        workers,
         processes,
         links,
         threads,
@@ -165,25 +166,35 @@ impl Builder<'_> {
         self.phases.insert(of.name.clone(), phase);
         let (process, is_first) = self.process(&of.process);
         let shares = |known: &usize| of.thread.is_some() && self.workload.nodes[*known].thread == of.thread;
-        let (executed_by, thread, stream) = match (0..index).find(shares) {
+        let executed_by = match (0..index).find(shares) {
             Some(first) => {
                 let executor = self.nodes[first].executed_by;
                 self.executors[executor].add(index);
-                (executor, self.nodes[first].thread, self.streams[first])
+                executor
             }
             None => {
-                let tid = if is_first {
-                    self.processes[process].pid
-                } else {
-                    self.tid += 1;
-                    self.tid
-                };
-                let (owner, name) = (Owner::Executor(self.executors.len()), of.thread.as_ref().unwrap_or(&of.name));
-                self.executors.push(Executor::of(index));
-                let thread = self.thread(name, tid, owner, run.cpus_of(&of.name), run.priority_of(&of.name));
-                (self.executors.len() - 1, thread, self.trace.add_stream(self.processes[process].file, tid))
+                let executor = self.executors.len();
+                let mut workers = Vec::new();
+                for number in 0..self.workload.threads_of(of) {
+                    let tid = if is_first && number == 0 {
+                        self.processes[process].pid
+                    } else {
+                        self.tid += 1;
+                        self.tid
+                    };
+                    let (owner, name) = (Owner::Worker(self.workers.len()), of.thread.as_ref().unwrap_or(&of.name));
+                    let thread = self.thread(name, tid, owner, run.cpus_of(&of.name), run.priority_of(&of.name));
+                    let stream = self.trace.add_stream(self.processes[process].file, tid);
+                    workers.push(self.workers.len());
+                    self.workers.push(Worker::of(executor, thread, stream));
+                }
+                self.executors.push(Executor::of(index, workers));
+                executor
             }
         };
+        let has_several_threads = self.executors[executed_by].has_several_threads();
+        let worker = self.executors[executed_by].workers[0];
+        let stream = self.workers[worker].stream;
         let handle = self.address();
         self.trace.node(stream, now, handle, &of.name)?;
         let mut subscriptions = Vec::new();
@@ -192,6 +203,9 @@ impl Builder<'_> {
             let symbol = format!("/{} on {}", of.name, s.topic);
             let declared = (s.topic.as_str(), u64::from(s.qos.depth));
             self.trace.subscription(stream, now, handle, of_subscription, declared, &symbol)?;
+            if has_several_threads {
+                self.trace.in_exclusive_group(stream, now, handle, of_subscription[1], Member::Subscription)?;
+            }
             subscriptions.push(Subscription {
                 handle: of_subscription[0],
                 callback: of_subscription[2],
@@ -242,14 +256,17 @@ impl Builder<'_> {
             let period_ns = (1e9 / hz).round() as i64;
             let symbol = format!("/{} {what}", of.name);
             self.trace.timer(stream, now, handle, [own, callback], period_ns, &symbol)?;
+            if has_several_threads {
+                self.trace.in_exclusive_group(stream, now, handle, callback, Member::Timer)?;
+            }
             of_timers.push(Timer { handle: own, callback, load, serves });
         }
         let end_ns = if subscriptions.is_empty() { self.window.stop_ns } else { self.window.end_ns };
-        self.streams.push(stream);
         self.nodes.push(Node {
             process,
-            thread,
             executed_by,
+            worker,
+            is_busy: false,
             handle,
             executor: of.executor,
             draws: Draws::new(node_seed(self.workload.run.seed, index, self.repeat)),
@@ -267,8 +284,6 @@ impl Builder<'_> {
             steps: VecDeque::new(),
             around_ns: 0,
             ran: false,
-            waits: Waits::ForTime,
-            alarm: 0,
         });
         Ok(())
     }

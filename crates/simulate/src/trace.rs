@@ -5,6 +5,7 @@ use tacho_events::chunk::{joined, Chunk};
 use tacho_events::files::{EventFiles, Failed};
 use tacho_events::layout::{FileHeader, Sync, TickSource};
 use tacho_events::number;
+use tacho_runner::node::trace::Member;
 
 /// A thread of a file.
 struct Stream {
@@ -104,6 +105,18 @@ impl Trace {
         self.put(stream, now, number::rclcpp_subscription_init, &[handle, object])?;
         self.put(stream, now, number::rclcpp_subscription_callback_added, &[object, callback])?;
         self.named(stream, now, number::rclcpp_callback_register, &[callback], &[symbol])
+    }
+
+    /// The callback of an object belongs to a group whose callbacks exclude each other.
+    pub fn in_exclusive_group(
+        &mut self,
+        stream: usize,
+        now: i64,
+        group: u64,
+        object: u64,
+        what: Member,
+    ) -> Result<(), Failed> {
+        self.put(stream, now, number::rclcpp_callback_group_add, &[group, object, what as u64, 1])
     }
 
     pub fn publisher(

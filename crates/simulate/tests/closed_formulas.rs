@@ -178,3 +178,57 @@ run: {duration: 5 s, seed: 4}
     assert!(with[0] < 1e-6 && with[1] > 1.0 && with[1] < 50.0, "{with:?}");
     assert!((without[1] - 100.0).abs() < 1e-6 && (without[0] + with[1] - 100.0).abs() < 1e-6, "{without:?} {with:?}");
 }
+
+/// Means of three nodes of 15 ms each that get a message at once, on an executor with this option.
+fn means_of_three(option: &str, cpus: usize) -> Vec<f64> {
+    let end = |name: &str| format!("  {name}: {{thread: many, {option}subscribes: [/a], work: 15 ms}}\n");
+    let ends = ["first", "second", "third"].map(end).concat();
+    let text = format!(
+        "middleware: inproc\nnodes:\n  source: {{publishes: {{/a: {{rate: 20 Hz}}}}}}\n{ends}\
+         chains: {{one: [source, first], two: [source, second], three: [source, third]}}\nrun: {{duration: 5 s}}\n"
+    );
+    let (_folder, summary) = simulated(&workload(&text), cpus, 0);
+    let mean = |name| {
+        let chain = chain(&summary, name);
+        let times = chain.end_to_end_ms.as_ref().expect("times");
+        assert_eq!((times.count, chain.lost), (100, 0), "{name}");
+        assert!(times.max - times.min < 1e-6, "{name}: {times:?}");
+        times.mean
+    };
+    ["one", "two", "three"].map(mean).to_vec()
+}
+
+#[test]
+fn threads_of_an_executor_run_as_many_nodes_beside_each_other() {
+    for (option, cpus, expected) in [
+        ("", 4, [15.0, 30.0, 45.0]),
+        ("threads: 2, ", 4, [15.0, 15.0, 30.0]),
+        ("threads: 3, ", 4, [15.0, 15.0, 15.0]),
+        ("threads: 8, ", 4, [15.0, 15.0, 15.0]),
+        ("threads: 2, ", 2, [15.0, 15.0, 30.0]),
+    ] {
+        let means = means_of_three(option, cpus);
+        let off = means.iter().zip(expected).map(|(mean, expected)| (mean - expected).abs()).fold(0.0, f64::max);
+        assert!(off < 1e-6, "`{option}` on {cpus} CPUs: {means:?}");
+    }
+}
+
+#[test]
+fn callbacks_of_one_node_exclude_each_other_on_any_number_of_threads() {
+    let text = "
+middleware: inproc
+nodes:
+  source: {publishes: {/a: {rate: 20 Hz}}}
+  other: {thread: many, threads: 4, subscribes: [/a], publishes: [/b]}
+  node:
+    thread: many
+    subscribes: {/a: {work: 15 ms}, /b: {work: 5 ms}}
+  idle: {thread: many, sleep: 20 ms, subscribes: [/a]}
+chains: {direct: [source, node], round: [source, other, node]}
+run: {duration: 5 s}
+";
+    let (_folder, summary) = simulated(&workload(text), 4, 0);
+    let mean = |name| chain(&summary, name).end_to_end_ms.as_ref().expect("times").mean;
+    // What came over `other` waits for the 15 ms of the message that came first.
+    assert!((mean("direct") - 15.0).abs() < 1e-6 && (mean("round") - 20.0).abs() < 1e-6, "{}", mean("round"));
+}

@@ -143,8 +143,6 @@ pub(crate) struct Place {
     /// Name in messages: "the workload", "a node".
     pub what: &'static str,
     pub keys: &'static [Key],
-    /// Keys of the design that this version lacks, so that they are not taken for misspellings.
-    pub planned: &'static [&'static str],
 }
 
 const fn key(name: &'static str, form: Form, meaning: &'static str) -> Key {
@@ -173,7 +171,6 @@ pub(crate) const TOP: Place = Place {
             "What --short puts over the rest: maps key by key, lists as a whole; nothing removes a key.",
         ),
     ],
-    planned: &[],
 };
 
 pub(crate) const HOST: Place = Place {
@@ -183,7 +180,6 @@ pub(crate) const HOST: Place = Place {
         key("delay", Form::Duration, "Of its link, one way."),
         key("loss", Form::Percent, "Packets that its link loses."),
     ],
-    planned: &[],
 };
 
 /// The three topologies of study A.
@@ -212,7 +208,6 @@ pub(crate) const TOPOLOGY: Place = Place {
         HISTORY,
         DEPTH,
     ],
-    planned: &[],
 };
 
 const NODE_HOST: Key = key(
@@ -227,7 +222,6 @@ const NODE_MIDDLEWARE: Key =
 pub(crate) const END: Place = Place {
     what: "the publishers or subscribers of a topology",
     keys: &[NODE_HOST, NODE_MIDDLEWARE, RELIABILITY, DURABILITY, HISTORY, DEPTH],
-    planned: &[],
 };
 
 pub(crate) const NODE: Place = Place {
@@ -240,6 +234,12 @@ pub(crate) const NODE: Place = Place {
             "thread",
             Form::Name,
             "Nodes with the same thread name run their callbacks on it one at a time; one of its own unless said.",
+        ),
+        key(
+            "threads",
+            Form::Whole(2, 64),
+            "How many threads run the callbacks of all nodes with this `thread`, those of each node one at a time: 2 to \
+             64; one unless said.",
         ),
         key(
             "on",
@@ -257,17 +257,13 @@ pub(crate) const NODE: Place = Place {
         key("timers", Form::Timers, "Further timers, by name; `from` of a publication names the one that makes it."),
         key("publishes", Form::Publications, "Topics it publishes."),
     ],
-    planned: &["threads"],
 };
 
 const OWN_WORK: Key = key("work", Form::Time, "What its callback computes; that of the node unless said.");
 const OWN_SLEEP: Key = key("sleep", Form::Time, "How long its callback then sleeps; as the node unless said.");
 
-pub(crate) const TIMER: Place = Place {
-    what: "a timer",
-    keys: &[key("rate", Form::Frequency, "Activations a second."), OWN_WORK, OWN_SLEEP],
-    planned: &[],
-};
+pub(crate) const TIMER: Place =
+    Place { what: "a timer", keys: &[key("rate", Form::Frequency, "Activations a second."), OWN_WORK, OWN_SLEEP] };
 
 pub(crate) const MATCH: Place = Place {
     what: "the parameters of `on: match`",
@@ -277,7 +273,6 @@ pub(crate) const MATCH: Place = Place {
         key("age_penalty", Form::Percent, "approximate: how much better a later set must be; 10 % unless said."),
         key("lower_bounds", Form::Bounds, "approximate: by topic, the least time between two of its stamps."),
     ],
-    planned: &[],
 };
 
 pub(crate) const SUBSCRIPTION: Place = Place {
@@ -291,7 +286,6 @@ pub(crate) const SUBSCRIPTION: Place = Place {
         HISTORY,
         DEPTH,
     ],
-    planned: &[],
 };
 
 pub(crate) const PUBLICATION: Place = Place {
@@ -317,7 +311,6 @@ pub(crate) const PUBLICATION: Place = Place {
         HISTORY,
         DEPTH,
     ],
-    planned: &[],
 };
 
 const DEADLINE: Key = key("deadline", Form::Duration, "A message that takes longer is late; its period unless said.");
@@ -353,7 +346,6 @@ pub(crate) const RUN: Place = Place {
         ),
         key("wire", Form::Flag, "true: bytes on the wire between hosts are counted."),
     ],
-    planned: &[],
 };
 
 /// When nodes begin to publish.
@@ -362,7 +354,6 @@ pub(crate) const STARTS: &[&str; 2] = &["together", "at_once"];
 pub(crate) const BACKGROUND: Place = Place {
     what: "background load",
     keys: &[key("cpu", Form::Whole(0, 1024), "Threads that compute all the time, as any program.")],
-    planned: &[],
 };
 
 /// Makes a map of `work` that of a task, whose other keys are its parameters.
@@ -374,7 +365,7 @@ const QUANTILES: Key =
     key("quantiles", Form::Quantiles, "As measured: evenly spaced quantiles, from the least to the greatest time.");
 
 /// Work that is no task.
-pub(crate) const TIME: Place = Place { what: "a time", keys: &[UNIFORM, NORMAL_KEY, QUANTILES], planned: &[] };
+pub(crate) const TIME: Place = Place { what: "a time", keys: &[UNIFORM, NORMAL_KEY, QUANTILES] };
 
 pub(crate) const WORK: Place = Place {
     what: "work",
@@ -384,13 +375,11 @@ pub(crate) const WORK: Place = Place {
         QUANTILES,
         key(TASK, Form::Word, "A task of a library; the other keys are its parameters: {task: odometry, noise: 2 cm}."),
     ],
-    planned: &[],
 };
 
 pub(crate) const NORMAL: Place = Place {
     what: "a normal distribution",
     keys: &[key("mean", Form::Duration, "Mean."), key("std", Form::Duration, "Standard deviation.")],
-    planned: &[],
 };
 
 impl Form {

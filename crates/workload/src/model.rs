@@ -62,6 +62,10 @@ pub struct Node {
     /// executor do. Absent: the node has a thread of its own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub thread: Option<String>,
+    /// Threads that run the callbacks of all nodes of [`Node::thread`], those of each node one at a time, as a
+    /// multi-threaded executor does with a callback group a node. Absent: what another of these nodes says, or one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub threads: Option<u32>,
     /// Name of its host; empty if the workload has no hosts.
     #[serde(default)]
     pub host: String,
@@ -385,10 +389,21 @@ impl Workload {
         self.nodes.iter().find(|node| node.name == name)
     }
 
+    /// Number of threads that run the callbacks of a node.
+    pub fn threads_of(&self, node: &Node) -> usize {
+        let beside = self.nodes.iter().filter(|of| node.thread.is_some() && of.thread == node.thread);
+        threads(beside)
+    }
+
     /// Finds the chain of this name.
     pub fn chain(&self, name: &str) -> Option<&Chain> {
         self.chains.iter().find(|chain| chain.name == name)
     }
+}
+
+/// Number of threads that nodes of one [`Node::thread`] have together.
+pub fn threads<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> usize {
+    nodes.into_iter().find_map(|node| node.threads).unwrap_or(1) as usize
 }
 
 /// The host of nodes on boards: each has a microcontroller of its own (study C). Under `hosts`, it describes the link

@@ -154,6 +154,7 @@ impl Reader<'_, '_> {
             name: span,
             process: span,
             thread: span,
+            threads: span,
             host: span,
             work: span,
             task: TaskPlaces::default(),

@@ -93,9 +93,6 @@ impl Reader<'_, '_> {
         for (name, key, value) in self.entries(yaml, Form::Run, "key")? {
             if let Some(known) = names().find(|known| *known == name) {
                 fields.0.push((known, key, value));
-            } else if place.planned.contains(&name) {
-                let message = format!("`{name}` is not yet supported in {}", place.what);
-                self.report.error("not-yet", key.span, message, format!("`{name}`"), format!("one of {}", known()));
             } else {
                 let mut expected = format!("one of {}", known());
                 if let Some(meant) = did_you_mean(name, names()) {

@@ -99,6 +99,7 @@ fn write_node(out: &mut String, node: &Node) {
         lines.push(format!("process: {}", scalar(&node.process)));
     }
     lines.extend(node.thread.iter().map(|thread| format!("thread: {}", scalar(thread))));
+    lines.extend(node.threads.iter().map(|threads| format!("threads: {threads}")));
     match node.executor {
         Executor::Arrival => lines.extend(node.matching.iter().flat_map(matching)),
         Executor::Spin { hz } => lines.push(format!("spin: {}", format_frequency(hz))),

@@ -1,44 +1,107 @@
 //! Processes and threads that nodes share.
 
 use super::Maker;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::row::{numbered, Row};
+use tacho_tables::{Node, Process, Tables};
 use tacho_workload::model::Executor;
+
+/// The executor that ran callbacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Home {
+    /// One thread, by its id.
+    Thread(u32),
+    /// Several threads, by the executor's number.
+    Threads(u32),
+}
+
+/// Where a node ran.
+struct Place {
+    name: String,
+    process: Row<Process>,
+    homes: BTreeSet<Home>,
+    /// Whether its callbacks ran beside each other.
+    overlaps: bool,
+}
 
 impl Maker<'_> {
     /// Processes and threads that nodes share.
-    pub(super) fn threads(&mut self, rows: &[Row<tacho_tables::Node>]) {
+    pub(super) fn threads(&mut self, rows: &[Row<Node>]) {
         let tables = self.tables;
+        let mut several: BTreeMap<(Row<Process>, u32), (u32, u32)> = BTreeMap::new();
+        for thread in &tables.executors {
+            if let (Some(executor), Some(threads)) = (thread.executor, thread.executor_threads) {
+                several.insert((thread.process, thread.tid), (executor, threads));
+            }
+        }
+        let overlapping = overlapping(tables);
         let mut places = Vec::new();
         for row in rows.iter().copied() {
             let Some(name) = self.names.of_node(&tables.nodes[row].name) else { continue };
+            let process = tables.nodes[row].process;
             let of_node = numbered(&tables.callbacks).filter(|(_, of)| of.node == Some(row));
-            let tids: BTreeSet<u32> =
-                of_node.filter_map(|(row, _)| self.seen.callbacks.get(&row)).flat_map(|of| of.tids.clone()).collect();
-            places.push((name[1..].to_owned(), tables.nodes[row].process, tids));
+            let tids =
+                of_node.filter_map(|(row, _)| self.seen.callbacks.get(&row)).flat_map(|of| of.tids.iter().copied());
+            let home =
+                |tid| several.get(&(process, tid)).map_or(Home::Thread(tid), |(number, _)| Home::Threads(*number));
+            let (homes, overlaps) = (tids.map(home).collect(), overlapping.contains(&row));
+            places.push(Place { name: name[1..].to_owned(), process, homes, overlaps });
         }
-        for (name, process, tids) in &places {
-            let beside = places.iter().filter(|(_, of, _)| of == process).count();
-            let shares = tids.len() == 1
-                && places.iter().any(|(other, of, their)| other != name && of == process && their == tids);
+        for Place { name, process, homes, overlaps } in &places {
+            let beside = places.iter().filter(|of| of.process == *process).count();
+            let shares = homes.len() == 1
+                && places.iter().any(|of| of.name != *name && of.process == *process && of.homes == *homes);
             let recorded = &tables.processes[*process];
             let file = recorded.executable.rsplit('/').next().filter(|file| !file.is_empty()).unwrap_or("process");
             let key = format!("{file} pid {}", recorded.pid);
             let process_name = (beside > 1).then(|| self.names.other("process", &key));
-            let thread = shares.then(|| {
-                let tid = tids.first().copied().unwrap_or(0);
-                self.names.other("thread", &format!("{file}_thread pid {} {tid}", recorded.pid))
+            let home = homes.first().filter(|_| shares);
+            let thread = home.map(|home| {
+                let number = match home {
+                    Home::Thread(tid) => format!("{tid}"),
+                    Home::Threads(executor) => format!("executor {executor}"),
+                };
+                self.names.other("thread", &format!("{file}_thread pid {} {number}", recorded.pid))
             });
+            let of_executor = |number: &u32| several.values().find(|(executor, _)| executor == number);
+            let threads = match home {
+                Some(Home::Threads(number)) => of_executor(number).map(|(_, threads)| *threads),
+                _ => None,
+            };
             let Some((node, remarks)) = self.nodes.iter_mut().find(|(node, _)| node.name == *name) else { continue };
             if let Some(process_name) = process_name {
                 node.process = process_name;
             }
-            let spins = matches!(node.executor, Executor::Spin { .. });
-            node.thread = thread.filter(|_| !spins);
-            if tids.len() > 1 {
-                remarks.push(format!("Its callbacks ran on {} threads, here on one.", tids.len()));
-                self.lacks.push(format!("{name} ran on a multi-threaded executor ({} threads seen).", tids.len()));
+            if !matches!(node.executor, Executor::Spin { .. }) {
+                (node.thread, node.threads) = (thread, threads);
+            }
+            if *overlaps {
+                remarks.push("Its callbacks ran beside each other, here one at a time.".into());
+                self.lacks.push(format!("{name} ran its callbacks beside each other (callback groups)."));
+            } else if homes.len() > 1 {
+                remarks.push(format!("Its callbacks ran on {} executors, here on one.", homes.len()));
+                self.lacks.push(format!("{name} had {} executors.", homes.len()));
             }
         }
     }
+}
+
+/// Nodes whose callbacks ran beside each other on several threads.
+fn overlapping(tables: &Tables) -> BTreeSet<Row<Node>> {
+    let mut of_nodes: BTreeMap<Row<Node>, Vec<(i64, i64, u32)>> = BTreeMap::new();
+    for of in &tables.executions {
+        if let (Some(node), Some(end_ns)) = (tables.callbacks[of.callback].node, of.end_ns) {
+            of_nodes.entry(node).or_default().push((of.start_ns, end_ns, of.tid));
+        }
+    }
+    let is_beside = |spans: &mut Vec<(i64, i64, u32)>| {
+        spans.sort_unstable();
+        let mut last = (i64::MIN, 0);
+        spans.iter().any(|(start_ns, end_ns, tid)| {
+            let beside = *start_ns < last.0 && *tid != last.1;
+            last = last.max((*end_ns, *tid));
+            beside
+        })
+    };
+    of_nodes.into_iter().filter_map(|(node, mut spans)| is_beside(&mut spans).then_some(node)).collect()
 }

@@ -26,6 +26,8 @@ pub struct NodeSubscription {
     pub subscription: Subscription,
     /// Its handle in the middleware.
     pub handle: u64,
+    /// Address of its object in the client library.
+    pub object: u64,
     /// Address of its callback.
     pub callback: u64,
     /// Whether messages are only kept as the latest.
@@ -138,6 +140,7 @@ pub fn subscription(
     Ok(NodeSubscription {
         subscription,
         handle: raw,
+        object,
         callback,
         latest,
         available,

@@ -2,6 +2,7 @@
 
 mod arrival;
 mod publishing;
+mod several_threads;
 mod spinning;
 
 use publishing::{Callback, Due};
@@ -15,13 +16,13 @@ use crate::node::failure::Failure;
 use crate::node::joined::Joined;
 use crate::node::signal::{Interrupt, Signal};
 use crate::node::timers::{timers, Served};
-use crate::node::trace::Trace;
+use crate::node::trace::{Member, Trace};
 use crate::protocol::{NodeFigures, NodePlan, OutputFigures};
 use std::sync::Arc;
 use tacho_middleware::{Error, Handle, Header, Received, Session};
 use tacho_recording::clock::{monotonic_ns, thread_cpu_ns};
 use tacho_workload::callbacks::{Answer, Load};
-use tacho_workload::model::Executor;
+use tacho_workload::model::{threads, Executor};
 use tacho_workload::random::{mix, Draws};
 
 /// A node with its entities, ready to run.
@@ -83,10 +84,11 @@ fn first_line(trace: Trace, clocked: bool, subscription: u64, callback: u64, mes
     (header, start_ns)
 }
 
-/// The thread of one node or of several.
+/// The thread of one node or of several, or the threads of several.
 pub struct SharedThread {
     signal: Arc<Signal>,
     is_alone: bool,
+    threads: usize,
 }
 
 impl SharedThread {
@@ -96,7 +98,13 @@ impl SharedThread {
         let waits = |plan: &&NodePlan| !matches!(plan.node.executor, Executor::Spin { .. }) && !plan.inputs.is_empty();
         let polls = session.middleware().has_descriptors() && nodes.iter().any(waits);
         let signal = Arc::new(if polls { Signal::descriptor()? } else { Signal::condition() });
-        Ok(SharedThread { signal, is_alone: nodes.len() == 1 })
+        let threads = threads(nodes.iter().map(|plan| &plan.node));
+        Ok(SharedThread { signal, is_alone: nodes.len() == 1, threads })
+    }
+
+    /// How many threads they have.
+    pub fn threads(&self) -> usize {
+        self.threads
     }
 }
 
@@ -150,6 +158,11 @@ impl NodeExecutor {
                 serves: planned.serves,
             })
             .collect();
+        if thread.threads > 1 {
+            let group = handle.handle.0;
+            subscriptions.iter().for_each(|s| trace.in_exclusive_group(group, s.object, Member::Subscription));
+            timers.iter().for_each(|of| trace.in_exclusive_group(group, of.timer.callback, Member::Timer));
+        }
         let on_input =
             |input| OnInput { load: plan.node.load_of_input(input), answers: plan.node.answers_to_input(input) };
         let on_input = plan.node.subscribes.iter().map(on_input).collect();
@@ -212,11 +225,12 @@ impl NodeExecutor {
         Ok(None)
     }
 
-    /// Runs nodes on the calling thread from `start_ns` to `stop_ns`, one callback at a time. Takes inputs until
-    /// `end_ns`, and [longer](Ending) while messages still arrive, or until it is stopped, or until one of them fails.
+    /// Runs nodes from `start_ns` to `stop_ns` on the calling thread, one callback at a time, or on several threads,
+    /// one callback of each node at a time. Takes inputs until `end_ns`, and [longer](Ending) while messages still arrive, or until it is stopped, or until one of them fails.
     /// Returns the figures of each whatever ended it, and why a node ended before.
     pub fn run(
         nodes: &mut [NodeExecutor],
+        threads: usize,
         start_ns: i64,
         stop_ns: i64,
         end_ns: i64,
@@ -228,19 +242,17 @@ impl NodeExecutor {
         sleep_until(start_ns.min(last_ns));
         let cpu_before = thread_cpu_ns();
         let result = match nodes {
-            [node] => match node.executor {
-                Executor::Spin { hz } => {
-                    let wakes = Grid::new(start_ns, node.phase, hz);
-                    node.spin(wakes).map_err(|failure| (node.name.clone(), failure))
-                }
-                _ => NodeExecutor::on_arrival(nodes, start_ns),
-            },
-            _ => NodeExecutor::on_arrival(nodes, start_ns),
+            _ if threads > 1 => NodeExecutor::on_threads(nodes, threads, start_ns),
+            [NodeExecutor { executor: Executor::Spin { hz }, phase, name, .. }] => {
+                let (wakes, name) = (Grid::new(start_ns, *phase, *hz), name.clone());
+                nodes[0].spin(wakes).map(|()| 0).map_err(|failure| (name, failure))
+            }
+            _ => NodeExecutor::on_arrival(nodes, start_ns).map(|()| 0),
         };
-        let cpu_ns = thread_cpu_ns() - cpu_before;
-        // What the thread used cannot be divided among its nodes: the first has all of it.
+        // What threads used cannot be divided among their nodes: the first has all of it.
+        let cpu_ns = thread_cpu_ns() - cpu_before + *result.as_ref().unwrap_or(&0);
         let figures = nodes.iter_mut().enumerate().map(|(index, node)| node.ended(if index == 0 { cpu_ns } else { 0 }));
-        (figures.collect(), result)
+        (figures.collect(), result.map(drop))
     }
 
     /// Its figures at its end.

@@ -9,4 +9,7 @@ pub enum Failure {
     /// The node's task failed.
     #[error(transparent)]
     Task(#[from] tacho_tasks::Error),
+    /// One of the threads of its executor failed.
+    #[error("{0}")]
+    Thread(String),
 }

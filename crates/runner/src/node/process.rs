@@ -80,7 +80,7 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<bool> {
         for of in &plans {
             nodes.push(NodeExecutor::new(&session, of, stop.clone(), trace, plan.clock.is_some(), &thread)?);
         }
-        threads.push(plans);
+        threads.push((plans, thread.threads()));
     }
     let ready_ns = monotonic_ns();
     runner.say(&Answer::Ready {
@@ -94,12 +94,12 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<bool> {
     let start_ns = start_ns.max(ready_ns);
     let interrupts: Vec<_> = nodes.iter().map(NodeExecutor::interrupt).collect();
     let mut nodes = nodes.into_iter();
-    let run = |plans: Vec<&NodePlan>| {
+    let run = |(plans, threads): (Vec<&NodePlan>, usize)| {
         let (first, mut nodes) = (plans[0].clone(), nodes.by_ref().take(plans.len()).collect::<Vec<_>>());
         let name = first.node.thread.as_ref().unwrap_or(&first.node.name).clone();
         std::thread::Builder::new().name(name).spawn(move || -> Result<_> {
             scheduling::apply(&first)?;
-            let (figures, ended) = NodeExecutor::run(&mut nodes, start_ns, stop_ns, end_ns);
+            let (figures, ended) = NodeExecutor::run(&mut nodes, threads, start_ns, stop_ns, end_ns);
             let failure = ended.err().map(|(node, error)| format!("node {node}: {error}"));
             Ok((nodes, figures, failure))
         })

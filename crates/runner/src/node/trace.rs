@@ -75,6 +75,15 @@ macro_rules! functions {
     };
 }
 
+/// What belongs to a callback group, as rclcpp adds it.
+#[derive(Debug, Clone, Copy)]
+pub enum Member {
+    /// A subscription, by the address of its object.
+    Subscription = 1,
+    /// A timer, by an address before that of its callback.
+    Timer = 2,
+}
+
 /// Emits events. Without a recorder, it emits nothing and checks no single function, because each message passes many.
 #[derive(Clone, Copy)]
 pub struct Trace(Option<&'static Functions>);
@@ -90,6 +99,7 @@ functions! {
     rclcpp_timer_callback_added(timer: u64, callback: u64);
     rclcpp_timer_link_node(timer: u64, node: u64);
     rclcpp_executor_wait_for_work(timeout_ns: i64);
+    rclcpp_executor_get_next_ready();
     rclcpp_executor_execute(handle: u64);
     rclcpp_take(message: u64);
     callback_start(callback: u64, is_intra_process: bool);
@@ -162,6 +172,11 @@ impl Trace {
     #[inline]
     pub fn node_due(&self, publisher: u64, sequence: u64, due_ns: i64) {
         self.record(number::node_due, &[publisher, sequence, due_ns as u64]);
+    }
+
+    /// The callback of an object belongs to a group whose callbacks exclude each other.
+    pub fn in_exclusive_group(&self, group: u64, object: u64, what: Member) {
+        self.record(number::rclcpp_callback_group_add, &[group, object, what as u64, 1]);
     }
 
     /// A spinning node woke.

@@ -1,7 +1,7 @@
 //! Messages: from the publish call through the threads of the middleware to the queue of a subscription.
 
 use super::{Link, Simulation};
-use crate::node::{Message, Step, Waits};
+use crate::node::{Message, Node, Step, Waits};
 use crate::queue::What;
 use tacho_events::files::Failed;
 use tacho_events::number;
@@ -9,7 +9,7 @@ use tacho_events::number;
 impl Simulation {
     /// Publishes a message and sends it on its ways.
     pub(super) fn publish(&mut self, node: usize, publisher: usize, now: i64) -> Result<(), Failed> {
-        let stream = self.streams[node];
+        let stream = self.stream_of(node);
         let content_ns = self.nodes[node].content_ns;
         let of = &mut self.nodes[node].publishers[publisher];
         let (publisher_id, sequence, address) = (of.id, of.sequence, of.message);
@@ -77,11 +77,13 @@ impl Simulation {
         }
         to.queue.push_back(message);
         let handle = to.handle;
-        let first = self.executors[self.nodes[node].executed_by].first();
+        let Node { executed_by, is_busy, .. } = self.nodes[node];
         self.trace.put(self.processes[process].stream, now, number::node_data_available, &[handle])?;
-        if self.nodes[first].waits == Waits::ForMessage {
+        let waiting = self.executors[executed_by].looks;
+        let waiting = waiting.filter(|worker| !is_busy && self.workers[*worker].waits == Waits::ForMessage);
+        if let Some(worker) = waiting {
             let latency_ns = self.latencies.wake_up.draw(&mut self.draws);
-            self.rouse(first, latency_ns, now, Some(self.processes[process].helper))?;
+            self.rouse(worker, latency_ns, now, Some(self.processes[process].helper))?;
         }
         Ok(())
     }

@@ -144,6 +144,22 @@ impl Check<'_> {
         let run = &self.reading.workload.run;
         let mut of_threads: BTreeMap<&str, &Node> = BTreeMap::new();
         for (node, places) in self.nodes.iter().zip(&self.reading.nodes) {
+            let of_thread = |of: &&Node| node.thread.is_some() && of.thread == node.thread;
+            if let Some(threads) = node.threads {
+                let mut refuse = |message: String, found: String, expected: &str| {
+                    report.error("threads-of-one", places.threads, message, found, expected);
+                };
+                if self.nodes.iter().filter(of_thread).count() < 2 {
+                    let message = format!("`{}` runs its callbacks one at a time", node.name);
+                    let found = format!("`threads: {threads}` of a node that shares no thread");
+                    refuse(message, found, "no `threads`, or the same `thread` for several nodes");
+                }
+                let other = self.nodes.iter().filter(of_thread).find_map(|of| of.threads.filter(|of| *of != threads));
+                if let Some(other) = other {
+                    let message = format!("`{}` and another node share a thread name", node.name);
+                    refuse(message, format!("`threads: {threads}` and `threads: {other}`"), "one number of threads");
+                }
+            }
             let Some(thread) = &node.thread else { continue };
             let mut refuse = |message: String, found: String, expected: &str| {
                 report.error("split-thread", places.thread, message, found, expected);

@@ -19,6 +19,7 @@ pub(crate) struct NodePlaces {
     pub name: Span,
     pub process: Span,
     pub thread: Span,
+    pub threads: Span,
     pub host: Span,
     pub work: Span,
     pub task: TaskPlaces,
@@ -61,6 +62,7 @@ impl Reader<'_, '_> {
                 .or_else(|| thread.clone())
                 .unwrap_or_else(|| name.clone()),
             thread,
+            threads: fields.get("threads").and_then(|y| self.whole_number(y, 2, 64)).map(|threads| threads as u32),
             host: fields.get("host").and_then(|y| self.name(y)).unwrap_or_default(),
             middleware: fields.get("middleware").and_then(|y| self.middleware(y)),
             name,
@@ -70,6 +72,7 @@ impl Reader<'_, '_> {
             name: key.span,
             process: fields.get("process").map_or(key.span, |y| y.span),
             thread: fields.get("thread").map_or(key.span, |y| y.span),
+            threads: fields.get("threads").map_or(key.span, |y| y.span),
             host: fields.get("host").map_or(key.span, |y| y.span),
             work: fields.get("work").map_or(key.span, |y| y.span),
             task: TaskPlaces::default(),

@@ -276,6 +276,7 @@ impl Draw {
                 sleep: if has_task { Work::None } else { self.drawn() },
                 work,
                 thread: None,
+                threads: None,
             });
         }
         let chain = nodes.iter().map(|node| node.name.clone()).collect();

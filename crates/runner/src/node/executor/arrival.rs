@@ -4,8 +4,11 @@ use super::publishing::Due;
 use super::{first_line, NodeExecutor};
 use crate::instant::{sleep_until, Grid};
 use crate::node::computation::Lent;
+use crate::node::entities::NodeSubscription;
 use crate::node::failure::Failure;
-use crate::node::signal::{Poll, Signal};
+use crate::node::signal::{Available, Poll, Signal};
+use crate::node::trace::Trace;
+use std::sync::Arc;
 use tacho_middleware::NO_LIMIT;
 use tacho_recording::clock::monotonic_ns;
 
@@ -13,11 +16,104 @@ use tacho_recording::clock::monotonic_ns;
 const LONGEST_SLEEP_NS: i64 = 200_000_000;
 
 /// When a timer of a node is due, and how many of its due times were served.
-struct Timed {
-    node: usize,
-    timer: usize,
-    grid: Grid,
-    served: u64,
+pub(super) struct Timed {
+    pub node: usize,
+    pub timer: usize,
+    pub grid: Grid,
+    pub served: u64,
+}
+
+impl Timed {
+    /// The timers of these nodes.
+    pub fn of(nodes: &[NodeExecutor], start_ns: i64) -> Vec<Timed> {
+        let of_node = |(node, of): (usize, &NodeExecutor)| {
+            let timed = |(timer, hz)| Timed { node, timer, grid: Grid::new(start_ns, of.phase, hz), served: 0 };
+            of.timers.iter().map(|timer| timer.hz).enumerate().map(timed).collect::<Vec<_>>()
+        };
+        nodes.iter().enumerate().flat_map(of_node).collect()
+    }
+
+    /// Serves it if it is due: returns when it was due last, and how many due times it left out before.
+    pub fn serve(&mut self, now: i64) -> Option<(i64, u64)> {
+        let (count, before) = (self.grid.due_by(now), self.served);
+        self.served = count.max(before);
+        (count > before).then(|| (self.grid.due_ns(count - 1), count - before - 1))
+    }
+
+    /// When it is due next.
+    pub fn next_ns(&self) -> i64 {
+        self.grid.due_ns(self.served)
+    }
+
+    /// How many of its due times before an instant were not served.
+    pub fn left_before(&self, ns: i64) -> u64 {
+        self.grid.due_by(ns - 1).saturating_sub(self.served)
+    }
+}
+
+/// How nodes of one executor wait.
+pub(super) struct Waiting {
+    pub signal: Arc<Signal>,
+    trace: Trace,
+    poll: Option<Poll>,
+    /// Node and index of each subscription, in the order in which it is polled.
+    available: Vec<(usize, usize, Arc<Available>)>,
+}
+
+impl Waiting {
+    /// For these nodes.
+    pub fn of(nodes: &mut [NodeExecutor]) -> Result<Waiting, (String, Failure)> {
+        let (signal, trace) = (nodes[0].signal.clone(), nodes[0].trace);
+        let of_node = |(node, of): (usize, &NodeExecutor)| {
+            let available = |(index, s): (usize, &NodeSubscription)| (node, index, s.available.clone());
+            of.subscriptions.iter().enumerate().map(available).collect::<Vec<_>>()
+        };
+        let available = nodes.iter().enumerate().flat_map(of_node).collect();
+        let poll = match &*signal {
+            Signal::Condition { .. } => None,
+            Signal::Descriptor(event) => {
+                let mut descriptors = Vec::new();
+                for node in nodes.iter_mut() {
+                    for s in &mut node.subscriptions {
+                        let descriptor = s.subscription.descriptor();
+                        descriptors.push(descriptor.map_err(|error| (node.name.clone(), error.into()))?);
+                    }
+                }
+                Some(Poll::new(&descriptors, event))
+            }
+        };
+        Ok(Waiting { signal, trace, poll, available })
+    }
+
+    /// Node and index of the subscriptions that may have a message.
+    pub fn inputs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.available.iter().filter(|(.., available)| available.is_set()).map(|(node, index, _)| (*node, *index))
+    }
+
+    /// Waits for a message, a stop, or an instant. As with rclcpp, a wait in which no other thread sees a message
+    /// arrive is itself the event: its end is the message's arrival (docs/figures.md).
+    pub fn until(&mut self, ns: i64) {
+        match (&*self.signal, &mut self.poll) {
+            (Signal::Descriptor(event), Some(poll)) => {
+                let timeout_ns = (ns - monotonic_ns()).max(0);
+                self.trace.rclcpp_executor_wait_for_work(timeout_ns);
+                poll.wait(timeout_ns, event);
+                let readable = self.available.iter().enumerate().filter(|(index, _)| poll.readable(*index));
+                readable.for_each(|(_, (_, _, available))| available.set());
+            }
+            (signal, _) => signal.wait_until(ns),
+        }
+    }
+
+    /// The same on one of several threads, with the events of a wait whatever reports arrivals: they show which threads
+    /// take turns in waiting.
+    pub fn until_as_rclcpp(&mut self, ns: i64) {
+        if self.poll.is_none() {
+            self.trace.rclcpp_executor_wait_for_work((ns - monotonic_ns()).max(0));
+        }
+        self.until(ns);
+        self.trace.rclcpp_executor_get_next_ready();
+    }
 }
 
 impl NodeExecutor {
@@ -26,22 +122,17 @@ impl NodeExecutor {
     /// message before the first callback of the round at most one.
     pub(super) fn on_arrival(nodes: &mut [NodeExecutor], start_ns: i64) -> Result<(), (String, Failure)> {
         let is_alone = nodes.len() == 1;
-        let mut timed: Vec<Timed> = Vec::new();
-        for (node, of) in nodes.iter().enumerate() {
-            let grid = |timer: usize| Grid::new(start_ns, of.phase, of.timers[timer].hz);
-            timed.extend((0..of.timers.len()).map(|timer| Timed { node, timer, grid: grid(timer), served: 0 }));
-        }
+        let mut timed = Timed::of(nodes, start_ns);
         let listens = nodes.iter().any(|node| !node.subscriptions.is_empty());
         let of = |nodes: &[NodeExecutor], node: usize| nodes[node].name.clone();
-        let mut poll = NodeExecutor::poll(nodes)?;
+        let mut waiting = Waiting::of(nodes)?;
         let mut is_over = vec![false; nodes.len()];
         let (mut due, mut available) = (Vec::with_capacity(timed.len()), Vec::new());
         loop {
             let now = monotonic_ns();
             let mut next = i64::MAX;
             for (node, is_over) in nodes.iter_mut().zip(&mut is_over).filter(|(_, is_over)| !**is_over) {
-                *is_over = now >= node.ending.at(now)
-                    && !node.hears_late(now).map_err(|failure| (node.name.clone(), failure))?;
+                *is_over = node.is_over(now)?;
                 if !*is_over {
                     next = next.min(node.ending.ns());
                 }
@@ -52,20 +143,13 @@ impl NodeExecutor {
             // Computes the next due time before running callbacks, because any work of a source after its message would
             // delay a receiver on the same CPU.
             for of in timed.iter_mut().filter(|of| !is_over[of.node]) {
-                let (count, before) = (of.grid.due_by(now), of.served);
-                if count > before {
-                    of.served = count;
-                    due.push((of.node, of.timer, of.grid.due_ns(count - 1), count - before - 1));
-                }
-                next = next.min(of.grid.due_ns(of.served));
+                due.extend(of.serve(now).map(|(due_ns, skipped)| (of.node, of.timer, due_ns, skipped)));
+                next = next.min(of.next_ns());
             }
             let mut ran = !due.is_empty();
             available.clear();
             if !is_alone {
-                let has = |of: &NodeExecutor, index: usize| of.subscriptions[index].available.is_set();
-                let all =
-                    nodes.iter().enumerate().flat_map(|(node, of)| (0..of.subscriptions.len()).map(move |s| (node, s)));
-                available.extend(all.filter(|(node, index)| has(&nodes[*node], *index)));
+                available.extend(waiting.inputs());
             }
             for (node, timer, due_ns, skipped) in due.drain(..) {
                 nodes[node].on_timer(timer, due_ns, skipped).map_err(|failure| (of(nodes, node), failure))?;
@@ -86,19 +170,19 @@ impl NodeExecutor {
                     [node] if node.waits_inside => {
                         node.wait_inside().map_err(|failure| (node.name.clone(), failure))?
                     }
-                    _ => NodeExecutor::wait_until(nodes, next, &mut poll),
+                    _ => waiting.until(next),
                 }
             }
         }
-        for Timed { node, timer, grid, served } in timed {
-            let count = grid.due_by(nodes[node].ending.ns() - 1);
-            nodes[node].skip_all(timer, count.saturating_sub(served));
+        for of in timed {
+            let node = &mut nodes[of.node];
+            node.skip_all(of.timer, of.left_before(node.ending.ns()));
         }
         Ok(())
     }
 
     /// Runs a timer that was due, and counts what it left out before.
-    fn on_timer(&mut self, timer: usize, due_ns: i64, skipped: u64) -> Result<(), Failure> {
+    pub(super) fn on_timer(&mut self, timer: usize, due_ns: i64, skipped: u64) -> Result<(), Failure> {
         self.skip_all(timer, skipped);
         let mut due = std::mem::take(&mut self.due);
         due.clear();
@@ -109,22 +193,8 @@ impl NodeExecutor {
         done
     }
 
-    /// What to poll if descriptors announce messages.
-    fn poll(nodes: &mut [NodeExecutor]) -> Result<Option<Poll>, (String, Failure)> {
-        let Some(first) = nodes.first() else { return Ok(None) };
-        let signal = first.signal.clone();
-        let Signal::Descriptor(event) = &*signal else { return Ok(None) };
-        let mut descriptors = Vec::new();
-        for node in nodes.iter_mut() {
-            for s in &mut node.subscriptions {
-                descriptors.push(s.subscription.descriptor().map_err(|error| (node.name.clone(), error.into()))?);
-            }
-        }
-        Ok(Some(Poll::new(&descriptors, event)))
-    }
-
     /// Waits inside the middleware for a message of the only subscription, whose callback runs there, as a plain
-    /// program's would. As in [`wait_until`](NodeExecutor::wait_until), the end of the wait is the message's arrival.
+    /// program's would. As in [`Waiting::until`], the end of the wait is the message's arrival.
     fn wait_inside(&mut self) -> Result<(), Failure> {
         let now = monotonic_ns();
         let is_limited = !self.is_interruptible || !self.ending.is_awaited(now);
@@ -149,23 +219,12 @@ impl NodeExecutor {
         called.map_err(Failure::from).and(result)
     }
 
-    /// Waits for a message, a stop, or an instant. As with rclcpp, a wait in which no other thread sees a message
-    /// arrive is itself the event: its end is the message's arrival (docs/figures.md).
-    fn wait_until(nodes: &[NodeExecutor], ns: i64, poll: &mut Option<Poll>) {
-        let Some(first) = nodes.first() else { return };
-        match (&*first.signal, poll) {
-            (Signal::Descriptor(event), Some(poll)) => {
-                let timeout_ns = (ns - monotonic_ns()).max(0);
-                first.trace.rclcpp_executor_wait_for_work(timeout_ns);
-                poll.wait(timeout_ns, event);
-                let subscriptions = nodes.iter().flat_map(|node| &node.subscriptions);
-                subscriptions
-                    .enumerate()
-                    .filter(|(index, _)| poll.readable(*index))
-                    .for_each(|(_, s)| s.available.set());
-            }
-            (signal, _) => signal.wait_until(ns),
+    /// Whether its end has come, and no message that arrived while it had no CPU postpones it.
+    pub(super) fn is_over(&mut self, now: i64) -> Result<bool, (String, Failure)> {
+        if now < self.ending.at(now) {
+            return Ok(false);
         }
+        self.hears_late(now).map(|hears| !hears).map_err(|failure| (self.name.clone(), failure))
     }
 
     /// Takes messages that arrived while the node had no CPU before its end; returns whether they postpone the end.

@@ -1,0 +1,120 @@
+//! Executors with several threads, in the order of `tacho-node` (`runner/node/executor/several_threads.rs`): one of them
+//! looks for work and waits, and another takes over while it runs what it found.
+
+use super::Simulation;
+use crate::executor::{Ready, Turn};
+use crate::node::{Step, Waits};
+use crate::queue::What;
+use tacho_events::files::Failed;
+use tacho_events::number;
+
+impl Simulation {
+    /// Lets a thread find a callback to run, wait for one, or wait for its turn.
+    pub(super) fn find(&mut self, worker: usize, now: i64) -> Result<(), Failed> {
+        let executor = self.workers[worker].executor;
+        match self.executors[executor].looks {
+            Some(other) if other != worker => {
+                self.executors[executor].idle.push_back(worker);
+                let waits = matches!(self.workers[other].waits, Waits::ForMessage | Waits::ForTime);
+                if waits && self.has_work(executor, now) {
+                    self.call(other, worker, now);
+                }
+                return Ok(());
+            }
+            _ => self.executors[executor].looks = Some(worker),
+        }
+        let mut until_ns = None;
+        let mut found = self.take(executor, now);
+        if found.is_none() {
+            until_ns = self.look(executor, now);
+            found = self.take(executor, now);
+        }
+        let stream = self.workers[worker].stream;
+        match found {
+            Some(_) => self.trace.put(stream, now, number::rclcpp_executor_get_next_ready, &[])?,
+            None => {
+                let timeout_ns = until_ns.map_or(0, |until_ns| until_ns - now) as u64;
+                self.trace.put(stream, now, number::rclcpp_executor_wait_for_work, &[timeout_ns])?;
+            }
+        }
+        match (found, until_ns) {
+            (Some(node), _) => {
+                let of = &mut self.nodes[node];
+                (of.worker, of.is_busy) = (worker, true);
+                self.workers[worker].agenda.push_back(Turn::Of(node));
+                let next = self.executors[executor].idle.pop_front();
+                self.executors[executor].looks = next;
+                if let Some(next) = next {
+                    self.call(next, worker, now);
+                }
+            }
+            (None, Some(until_ns)) => self.rest(worker, until_ns, Waits::ForMessage),
+            (None, None) => self.workers[worker].waits = Waits::ForMessage,
+        }
+        Ok(())
+    }
+
+    /// Calls a thread from another one, to look for work.
+    fn call(&mut self, worker: usize, by: usize, now: i64) {
+        let by = self.workers[by].thread;
+        let of = &mut self.workers[worker];
+        of.waits = Waits::Not;
+        of.alarm += 1;
+        of.agenda.push_back(Turn::Find);
+        self.queue.push(now, What::Called { worker, by });
+    }
+
+    /// Whether a node that is free has a message or a timer that is due.
+    fn has_work(&self, executor: usize, now: i64) -> bool {
+        let free = self.executors[executor].running(&self.nodes, now).map(|node| &self.nodes[node]);
+        let has = |node: &crate::node::Node| {
+            node.subscriptions.iter().any(|s| !s.queue.is_empty()) || node.dues_ns().any(|(_, due_ns)| due_ns <= now)
+        };
+        free.filter(|node| !node.is_busy).any(has)
+    }
+
+    /// Looks around: timers that are due, then subscriptions that have a message. Returns when something is due next.
+    fn look(&mut self, executor: usize, now: i64) -> Option<i64> {
+        let of = &self.executors[executor];
+        let (mut timers, mut inputs, mut next_ns) = (Vec::new(), Vec::new(), None::<i64>);
+        for node in of.running(&self.nodes, now) {
+            let later = |ns: i64| next_ns.map_or(ns, |next_ns| next_ns.min(ns));
+            let (mut next, of) = (later(self.nodes[node].end_ns), &self.nodes[node]);
+            for (timer, due_ns) in of.dues_ns() {
+                if due_ns <= now {
+                    timers.push(Ready::Timer(node, timer));
+                } else {
+                    next = next.min(due_ns);
+                }
+            }
+            let waiting = of.subscriptions.iter().enumerate().filter(|(_, s)| !s.queue.is_empty());
+            inputs.extend(waiting.map(|(subscription, _)| Ready::Input(node, subscription)));
+            next_ns = Some(next);
+        }
+        self.executors[executor].ready = timers.into_iter().chain(inputs).collect();
+        next_ns
+    }
+
+    /// Takes the first of what was ready whose node is free, which gets its steps.
+    fn take(&mut self, executor: usize, now: i64) -> Option<usize> {
+        while let Some(ready) = self.executors[executor].ready.pop_front() {
+            let (Ready::Timer(node, _) | Ready::Input(node, _)) = ready;
+            let of = &mut self.nodes[node];
+            if of.is_busy || now >= of.end_ns {
+                continue;
+            }
+            let has_steps = match ready {
+                Ready::Timer(_, timer) => of.serve_timer(timer, now),
+                Ready::Input(_, subscription) => {
+                    let has_message = !of.subscriptions[subscription].queue.is_empty();
+                    of.steps.extend(has_message.then_some(Step::Take(subscription)));
+                    has_message
+                }
+            };
+            if has_steps {
+                return Some(node);
+            }
+        }
+        None
+    }
+}
