@@ -246,10 +246,11 @@ impl Planning<'_> {
         let own = search.value(&best).map(|value| value.goals.clone()).unwrap_or_default();
         let phases = own.iter().zip(&in_others.goals).map(differs).filter(|part| part.is_finite()).fold(0.0, f64::max);
         let margin = margin.max(phases);
-        let simulated = found.evaluations;
+        let margins = vec![margin; self.goals.len()];
+        let (simulated, simpler) = (found.evaluations, search.simpler(&best, &margins));
         let mut after = |more: usize| progress(simulated + more);
         let mut search = Search::new(&others, self.settings, &mut after);
-        let choice = search.simplify(best, &vec![margin; self.goals.len()])?;
+        let choice = search.simplify(best, simpler, &margins)?;
         let value = search.value(&choice).map(|value| value.goals.clone()).unwrap_or_default();
         let workload = space.apply(&choice);
         let planned = oracle().figures(&workload, workload.run.repeats, &mut doubts)?;

@@ -59,6 +59,9 @@ impl Value {
     }
 }
 
+/// Part of the budget that changes of the system as it is may have alone: a fourth.
+const SINGLE: usize = 4;
+
 /// How to search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
@@ -135,6 +138,11 @@ impl<'p> Search<'p> {
         let as_is = vec![0; self.memory.problem.options().len()];
         let begun = self.memory.values(std::slice::from_ref(&as_is), Move::AsIs)?;
         let goals = begun.first().and_then(|(_, value)| Some(value.as_ref()?.goals.len())).unwrap_or(0);
+        // What each change buys alone, so that one is known that does what many others do together.
+        let single = descent::single(&self.memory, &as_is);
+        if single.len() <= self.settings.evaluations / SINGLE {
+            self.memory.values(&single, Move::Descent)?;
+        }
         for goal in 0..goals {
             descent::descend(&mut self.memory, as_is.clone(), goal)?;
         }
@@ -164,11 +172,18 @@ impl<'p> Search<'p> {
         Ok(())
     }
 
-    /// The candidate with the fewest changes that is worse than `from` by at most the margin of each goal, a part of
-    /// its value. It takes changes back, those that buy least first. Evaluates beyond the budget.
-    pub fn simplify(&mut self, from: Choice, margins: &[f64]) -> Result<Choice> {
+    /// Candidates with fewer changes than another one, and worse by at most the margin of each goal, a part of its
+    /// value: those with the fewest changes first, some.
+    pub fn simpler(&self, than: &Choice, margins: &[f64]) -> Vec<Choice> {
+        simplify::simpler(&self.memory, than, margins)
+    }
+
+    /// A candidate with few changes that is worse than `from` by at most the margin of each goal, a part of its value.
+    /// It begins with the first of `simpler` that is, and takes changes back, those that buy least first. Evaluates
+    /// beyond the budget.
+    pub fn simplify(&mut self, from: Choice, simpler: Vec<Choice>, margins: &[f64]) -> Result<Choice> {
         self.memory.lift_budget();
-        simplify::simplify(&mut self.memory, from, margins)
+        simplify::simplify(&mut self.memory, from, simpler, margins)
     }
 
     /// The value of a candidate that was evaluated.

@@ -98,6 +98,8 @@ pub enum Change {
     Spin,
     /// Threads that nodes share: a thread of its own
     Thread,
+    /// How many threads run the nodes that share one
+    Threads,
     /// The CPU of each node's thread
     Cpus,
     /// The scheduling of each node's thread
@@ -114,6 +116,7 @@ impl Change {
         match self {
             Change::Spin => Key::Spin,
             Change::Thread => Key::Thread,
+            Change::Threads => Key::Threads,
             Change::Cpus => Key::Cpus,
             Change::Priority => Key::Priority,
             Change::Depth => Key::Depth,

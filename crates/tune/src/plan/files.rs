@@ -127,6 +127,7 @@ fn why(key: Key) -> &'static str {
         Key::Spin => "The node sleeps between its wakes while its message is there, and checks in vain at other wakes.",
         Key::Period => "The node uses a new input at the next activation of its timer.",
         Key::Thread => "Callbacks of other nodes no longer keep the thread of the node.",
+        Key::Threads => "Callbacks of different nodes run beside each other.",
         Key::Cpus => "On this CPU the node competes with fewer others.",
         Key::Priority => "The node gets a CPU earlier or later than others that are ready.",
         Key::Depth => "A queue keeps old messages, or overwrites new ones.",
@@ -143,6 +144,10 @@ fn how(key: Key) -> &'static str {
         Key::Thread => {
             "Give the node a single-threaded executor and a thread of its own. `component_container_isolated` does \
              this for each of its components."
+        }
+        Key::Threads => {
+            "Run the nodes on a `MultiThreadedExecutor` with so many threads; each node keeps its default callback \
+             group. `component_container_mt` with the parameter `thread_num` does this for its components."
         }
         Key::Cpus | Key::Priority => "`launch_prefix.py`, or `systemd/`.",
         Key::Depth => "`parameters.yaml`, or the depth in the code.",

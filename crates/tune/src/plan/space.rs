@@ -11,6 +11,8 @@ const SPIN_HZ: [f64; 5] = [20.0, 50.0, 100.0, 300.0, 1000.0];
 const PERIODS: [f64; 3] = [2.0, 5.0, 10.0];
 /// Depths of queues that are tried.
 const DEPTHS: [u32; 2] = [1, 10];
+/// Threads that are tried for an executor of several nodes.
+const THREADS: [u32; 3] = [2, 4, 8];
 /// Most CPUs that a node is tried on, each by itself.
 const CPUS: usize = 8;
 /// Scheduling that is tried for nodes of the chain, and for others.
@@ -27,6 +29,8 @@ pub enum Key {
     Period,
     /// The thread of a node that shares one with others.
     Thread,
+    /// How many threads run the nodes that share one.
+    Threads,
     /// The CPU of a node's thread.
     Cpus,
     /// The scheduling of a node's thread.
@@ -36,10 +40,10 @@ pub enum Key {
 }
 
 impl Key {
-    /// All keys; those after the first five change what the system does.
-    pub const ALL: [Key; 6] = [Key::Spin, Key::Thread, Key::Cpus, Key::Priority, Key::Depth, Key::Period];
+    /// All keys; the last one changes what the system does.
+    pub const ALL: [Key; 7] = [Key::Spin, Key::Thread, Key::Threads, Key::Cpus, Key::Priority, Key::Depth, Key::Period];
     /// The keys that may change unless the user names others: they change when and where nodes run, not what they do.
-    pub const USUAL: [Key; 5] = [Key::Spin, Key::Thread, Key::Cpus, Key::Priority, Key::Depth];
+    pub const USUAL: [Key; 6] = [Key::Spin, Key::Thread, Key::Threads, Key::Cpus, Key::Priority, Key::Depth];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -47,6 +51,7 @@ impl Key {
             Key::Spin => "spin",
             Key::Period => "period",
             Key::Thread => "thread",
+            Key::Threads => "threads",
             Key::Cpus => "cpus",
             Key::Priority => "priority",
             Key::Depth => "depth",
@@ -78,12 +83,13 @@ enum Setting {
     Spin(f64),
     Timer(f64),
     OwnThread,
+    Threads(u32),
     Cpu(u32),
     Scheduling(Scheduling),
     Depth(u32),
 }
 
-/// A knob: one key of one node, or of one topic.
+/// A knob: one key of one node, topic or thread.
 #[derive(Debug, Clone, PartialEq)]
 struct Knob {
     key: Key,
@@ -108,7 +114,7 @@ pub struct Space {
 pub struct Turned {
     /// The key.
     pub key: Key,
-    /// The node or topic.
+    /// The node, topic or thread.
     pub of: String,
     /// The change, as a user would edit it.
     pub changes: Vec<Change>,
@@ -121,7 +127,7 @@ impl fmt::Display for Turned {
     }
 }
 
-/// What the user keeps as it is: all keys of a node or topic, or one of them (`ndt`, `ndt.priority`, `/points.depth`).
+/// What the user keeps as it is: all keys of a node, topic or thread, or one of them (`ndt`, `ndt.priority`, `/points.depth`).
 fn is_kept(keep: &[String], of: &str, key: Key) -> bool {
     keep.iter()
         .any(|kept| kept == of || kept.strip_suffix(key.name()).and_then(|rest| rest.strip_suffix('.')) == Some(of))
@@ -138,26 +144,30 @@ impl Space {
         machine: &Machine,
     ) -> Result<Space, String> {
         let topics: Vec<&str> = topics(workload);
-        let known = |text: &str| topics.contains(&text) || workload.node(text).is_some();
+        let threads = shared_threads(workload);
+        let known = |text: &str| topics.contains(&text) || threads.contains(&text) || workload.node(text).is_some();
         let stem = |text: &str| {
             Key::ALL.iter().find_map(|key| text.strip_suffix(key.name())?.strip_suffix('.').map(str::to_owned))
         };
         if let Some(unknown) = keep.iter().find(|kept| !known(kept) && !stem(kept).is_some_and(|of| known(&of))) {
             let keys = Key::ALL.map(Key::name).join(", ");
             return Err(format!(
-                "--keep {unknown}: expected a node or topic of the workload, and after a dot one of {keys}"
+                "--keep {unknown}: expected a node, topic or shared thread of the workload, and after a dot one of {keys}"
             ));
         }
         let mut knobs = Vec::new();
         for key in Key::ALL.into_iter().filter(|key| keys.contains(key)) {
             let of: Vec<&str> = match key {
                 Key::Depth => topics.clone(),
+                Key::Threads => threads.clone(),
                 _ => workload.nodes.iter().map(|node| node.name.as_str()).collect(),
             };
             for of in of.into_iter().filter(|of| !is_kept(keep, of, key)) {
-                let found = match workload.node(of).filter(|_| key != Key::Depth) {
-                    Some(node) => of_node(workload, node, key, chain.contains(&node.name), machine),
-                    None => depths(workload, of),
+                let found = match (key, workload.node(of)) {
+                    (Key::Depth, _) => depths(workload, of),
+                    (Key::Threads, _) => threads_of(workload, of),
+                    (_, Some(node)) => of_node(workload, node, key, chain.contains(&node.name), machine),
+                    (_, None) => vec![],
                 };
                 let settings: Vec<Setting> = std::iter::once(Setting::AsIs).chain(found).collect();
                 if settings.len() > 1 {
@@ -192,8 +202,15 @@ impl Space {
             Setting::AsIs => vec![],
             Setting::OwnThread => {
                 let thread = self.workload.node(of).and_then(|node| node.thread.as_deref()).unwrap_or_default();
-                let beside = self.workload.nodes.iter().filter(|node| node.thread.as_deref() == Some(thread)).count();
+                let beside = on_thread(&self.workload, thread).count();
                 change(format!("thread {thread} of {beside} nodes"), "a thread of its own".into())
+            }
+            Setting::Threads(threads) => {
+                let before = match tacho_workload::model::threads(on_thread(&self.workload, of)) {
+                    1 => "one thread".into(),
+                    several => format!("{several} threads"),
+                };
+                change(before, format!("{threads} threads"))
             }
             Setting::Cpu(cpu) => change(cpus(self.workload.run.cpus_of(of)), cpus(&[cpu])),
             Setting::Scheduling(after) => {
@@ -244,6 +261,38 @@ fn topics(workload: &Workload) -> Vec<&str> {
     topics
 }
 
+/// The nodes that share a thread.
+fn on_thread<'w>(workload: &'w Workload, thread: &'w str) -> impl Iterator<Item = &'w Node> {
+    workload.nodes.iter().filter(move |node| node.thread.as_deref() == Some(thread))
+}
+
+/// Threads that several nodes share, in the order of the workload.
+fn shared_threads(workload: &Workload) -> Vec<&str> {
+    let mut threads: Vec<&str> = Vec::new();
+    for thread in workload.nodes.iter().filter_map(|node| node.thread.as_deref()) {
+        if !threads.contains(&thread) && on_thread(workload, thread).count() > 1 {
+            threads.push(thread);
+        }
+    }
+    threads
+}
+
+/// More threads than there are nodes would be idle.
+fn threads_of(workload: &Workload, thread: &str) -> Vec<Setting> {
+    let (nodes, own) =
+        (on_thread(workload, thread).count(), tacho_workload::model::threads(on_thread(workload, thread)));
+    let is_new = |threads: &u32| *threads as usize <= nodes && *threads as usize != own;
+    THREADS.into_iter().filter(is_new).map(Setting::Threads).collect()
+}
+
+/// Gives the nodes that share a thread so many; one that is alone has one.
+fn set_threads(workload: &mut Workload, thread: &str, threads: u32) {
+    let is_shared = on_thread(workload, thread).count() > 1;
+    for node in workload.nodes.iter_mut().filter(|node| node.thread.as_deref() == Some(thread)) {
+        node.threads = (is_shared && threads > 1).then_some(threads);
+    }
+}
+
 /// Node and depth of each subscription of a topic that keeps the last messages.
 fn ends<'w>(workload: &'w Workload, topic: &'w str) -> impl Iterator<Item = (&'w Node, u32)> {
     let of = |node: &'w Node| node.subscribes.iter().map(move |subscription| (node, subscription));
@@ -272,8 +321,8 @@ fn of_node(workload: &Workload, node: &Node, key: Key, is_of_chain: bool, machin
         }
         (Key::Period, Executor::Timer { hz }) => PERIODS.iter().map(|times| Setting::Timer(hz * times)).collect(),
         (Key::Thread, _) => {
-            let is_shared = |thread| workload.nodes.iter().filter(|of| of.thread.as_ref() == Some(thread)).count() > 1;
-            node.thread.iter().filter(|thread| is_shared(thread)).map(|_| Setting::OwnThread).collect()
+            let is_shared = |thread: &&String| on_thread(workload, thread).count() > 1;
+            node.thread.iter().filter(is_shared).map(|_| Setting::OwnThread).collect()
         }
         // All nodes of a thread have its CPUs and its priority.
         (Key::Cpus | Key::Priority, _) if node.thread.is_some() => vec![],
@@ -300,10 +349,16 @@ fn set(workload: &mut Workload, of: &str, setting: Setting) {
             let subscriptions = workload.nodes.iter_mut().flat_map(|node| &mut node.subscribes);
             subscriptions.filter(|s| s.topic == of && !s.qos.keep_all).for_each(|s| s.qos.depth = depth);
         }
-        Setting::Arrival | Setting::Spin(_) | Setting::Timer(_) | Setting::OwnThread => {
+        Setting::Threads(threads) => set_threads(workload, of, threads),
+        Setting::OwnThread => {
+            let Some(node) = workload.nodes.iter_mut().find(|node| node.name == of) else { return };
+            let (Some(thread), threads) = (node.thread.take(), node.threads.take()) else { return };
+            let threads = threads.unwrap_or(tacho_workload::model::threads(on_thread(workload, &thread)) as u32);
+            set_threads(workload, &thread, threads);
+        }
+        Setting::Arrival | Setting::Spin(_) | Setting::Timer(_) => {
             let Some(node) = workload.nodes.iter_mut().find(|node| node.name == of) else { return };
             match setting {
-                Setting::OwnThread => node.thread = None,
                 Setting::Spin(hz) => {
                     crate::apply::keep_sending_rate(node);
                     node.executor = Executor::Spin { hz };

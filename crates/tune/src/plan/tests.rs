@@ -188,3 +188,47 @@ run: {duration: 2 s, repeats: 2, seed: 3}
     // Its work, and no wait for the map.
     assert!(mean < 1.1 && as_is > 2.0 * mean, "{as_is} {mean}");
 }
+
+#[test]
+fn several_threads_are_one_change_where_own_threads_are_two() {
+    // Two of the chain's three nodes have work, and so has the map: two must leave the thread, or it has three threads.
+    let text = "
+middleware: inproc
+nodes:
+  source: {publishes: {/a: {rate: 20 Hz}}}
+  filter: {process: p, thread: t, work: 10 ms, subscribes: [/a], publishes: [/b]}
+  act:    {process: p, thread: t, work: 10 ms, subscribes: [/b]}
+  map:    {process: p, thread: t, work: 10 ms, sleep: 15 ms, subscribes: [/a], publishes: [/map]}
+  store:  {process: p, thread: t, sleep: 20 ms, subscribes: [/a]}
+  show:   {subscribes: [/map]}
+chains: {chain: [source, filter, act]}
+run: {duration: 2 s, repeats: 2, seed: 3}
+";
+    let asked = Asked { keys: &[Key::Thread, Key::Threads], cpus: 4, ..Asked::default() };
+    let (_folder, plan) = planned(text, &asked).expect("a plan");
+    assert_eq!(turned(&plan), ["t: one thread -> 4 threads"]);
+    let mean = plan.planned.chains["chain"].mean_ms.expect("a mean");
+    assert!((mean - 20.0).abs() < 0.1, "{mean}");
+    assert_eq!(plan.tuned.workload.threads_of(&plan.tuned.workload.nodes[1]), 4);
+}
+
+#[test]
+fn who_leaves_a_thread_of_several_leaves_the_others_theirs() {
+    let text = "
+middleware: inproc
+nodes:
+  one:   {thread: t, threads: 3, publishes: {/a: {rate: 20 Hz}}}
+  two:   {thread: t, process: t, subscribes: [/a]}
+  three: {thread: t, process: t, subscribes: [/a]}
+";
+    let machine = Machine::default();
+    let space = Space::of(&workload(text), &[], &[Key::Thread], &[], &machine).expect("a space");
+    let of = |choice: &[usize]| {
+        let workload = space.apply(choice);
+        workload.nodes.iter().map(|node| (node.thread.clone(), workload.threads_of(node))).collect::<Vec<_>>()
+    };
+    let shared = |threads| (Some("t".to_owned()), threads);
+    assert_eq!(of(&[0, 0, 0]), [shared(3), shared(3), shared(3)]);
+    assert_eq!(of(&[1, 0, 0]), [(None, 1), shared(3), shared(3)]);
+    assert_eq!(of(&[1, 1, 0]), [(None, 1), (None, 1), shared(1)]);
+}

@@ -22,6 +22,19 @@ pub(super) fn descend(memory: &mut Memory<'_>, from: Choice, goal: usize) -> Res
     }
 }
 
+/// All candidates that change one knob of another candidate.
+pub(super) fn single(memory: &Memory<'_>, from: &Choice) -> Vec<Choice> {
+    let of_knob = |(knob, options): (usize, &usize)| {
+        let with = |option: usize| {
+            let mut choice = from.clone();
+            choice[knob] = option;
+            choice
+        };
+        (0..*options).filter(|option| *option != from[knob]).map(with).collect::<Vec<_>>()
+    };
+    memory.problem.options().iter().enumerate().flat_map(of_knob).collect()
+}
+
 /// Groups first, because they go further at once; then each knob.
 fn lines(memory: &Memory<'_>) -> Vec<Vec<usize>> {
     let options = memory.problem.options();

@@ -1,14 +1,19 @@
 //! Takes back changes that buy too little.
 
 use super::memory::Memory;
-use super::{Choice, Move, Value};
+use super::{changes, Choice, Move, Value};
 use anyhow::Result;
 
+/// Most simpler candidates that are looked at.
+const SIMPLER: usize = 8;
+
 /// Takes changes back as long as no goal gets worse than `from` by more than its margin.
-pub(super) fn simplify(memory: &mut Memory<'_>, from: Choice, margins: &[f64]) -> Result<Choice> {
-    let begun = memory.values(std::slice::from_ref(&from), Move::Simplification)?;
-    let Some(best) = begun.into_iter().next().and_then(|(_, value)| value) else { return Ok(from) };
-    let mut at = from;
+pub(super) fn simplify(memory: &mut Memory<'_>, from: Choice, simpler: Vec<Choice>, margins: &[f64]) -> Result<Choice> {
+    let batch = [vec![from.clone()], simpler].concat();
+    let mut begun = memory.values(&batch, Move::Simplification)?.into_iter();
+    let Some(best) = begun.next().and_then(|(_, value)| value) else { return Ok(from) };
+    let serves = |(choice, value): (Choice, Option<Value>)| loss(&value?, &best, margins).map(|_| choice);
+    let mut at = begun.find_map(serves).unwrap_or(from);
     loop {
         let turned: Vec<usize> = (0..at.len()).filter(|knob| at[*knob] > 0).collect();
         let batch: Vec<Choice> = turned.iter().map(|knob| without(&at, &[*knob])).collect();
@@ -35,6 +40,16 @@ pub(super) fn simplify(memory: &mut Memory<'_>, from: Choice, margins: &[f64]) -
             count = count.div_ceil(2).min(count - 1);
         }
     }
+}
+
+/// Candidates with fewer changes that are worse by at most the margins: those with the fewest first, some.
+pub(super) fn simpler(memory: &Memory<'_>, than: &Choice, margins: &[f64]) -> Vec<Choice> {
+    let Some(best) = memory.value(than) else { return Vec::new() };
+    let fewer = memory.all().filter(|(choice, _)| changes(choice) < changes(than));
+    let mut found: Vec<(usize, f64, &Choice)> =
+        fewer.filter_map(|(choice, value)| Some((changes(choice), loss(value, best, margins)?, choice))).collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    found.into_iter().take(SIMPLER).map(|(.., choice)| choice.clone()).collect()
 }
 
 fn without(choice: &[usize], knobs: &[usize]) -> Choice {
