@@ -79,8 +79,8 @@ fn timers_of_several_threads_are_sent_or_skipped() {
         format!("  {name}: {{thread: many, sleep: 25 ms, publishes: {{/{name}: {{size: 16 B, rate: {hz} Hz}}}}}}\n")
     };
     let text = format!(
-        "\nnodes:\n{}{}  sink: {{thread: many, threads: 2, subscribes: {{/late: {{depth: 100}}, /timely: {{depth: 100}}}}}}\n\
-         run: {{duration: 1 s}}\n",
+        "\nnodes:\n{}{}  sink: {{thread: many, threads: 2, subscribes: {{/late: {{depth: 100}}, /timely: \
+         {{depth: 100}}}}}}\nrun: {{duration: 1 s}}\n",
         source("late", 100),
         source("timely", 10)
     );

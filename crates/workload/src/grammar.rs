@@ -238,8 +238,8 @@ pub(crate) const NODE: Place = Place {
         key(
             "threads",
             Form::Whole(2, 64),
-            "How many threads run the callbacks of all nodes with this `thread`, those of each node one at a time: 2 to \
-             64; one unless said.",
+            "How many threads run the callbacks of all nodes with this `thread`, those of each node one at a time: 2 \
+             to 64; one unless said.",
         ),
         key(
             "on",

@@ -226,8 +226,9 @@ impl NodeExecutor {
     }
 
     /// Runs nodes from `start_ns` to `stop_ns` on the calling thread, one callback at a time, or on several threads,
-    /// one callback of each node at a time. Takes inputs until `end_ns`, and [longer](Ending) while messages still arrive, or until it is stopped, or until one of them fails.
-    /// Returns the figures of each whatever ended it, and why a node ended before.
+    /// one callback of each node at a time. Takes inputs until `end_ns`, and [longer](Ending) while messages still
+    /// arrive, or until it is stopped, or until one of them fails. Returns the figures of each whatever ended it, and
+    /// why a node ended before.
     pub fn run(
         nodes: &mut [NodeExecutor],
         threads: usize,

@@ -1,5 +1,5 @@
-//! Executors with several threads, in the order of `tacho-node` (`runner/node/executor/several_threads.rs`): one of them
-//! looks for work and waits, and another takes over while it runs what it found.
+//! Executors with several threads, in the order of `tacho-node` (`runner/node/executor/several_threads.rs`): one of
+//! them looks for work and waits, and another takes over while it runs what it found.
 
 use super::Simulation;
 use crate::executor::{Ready, Turn};

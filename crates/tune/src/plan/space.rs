@@ -127,7 +127,8 @@ impl fmt::Display for Turned {
     }
 }
 
-/// What the user keeps as it is: all keys of a node, topic or thread, or one of them (`ndt`, `ndt.priority`, `/points.depth`).
+/// What the user keeps as it is: all keys of a node, topic or thread, or one of them (`ndt`, `ndt.priority`,
+/// `/points.depth`).
 fn is_kept(keep: &[String], of: &str, key: Key) -> bool {
     keep.iter()
         .any(|kept| kept == of || kept.strip_suffix(key.name()).and_then(|rest| rest.strip_suffix('.')) == Some(of))
@@ -152,7 +153,8 @@ impl Space {
         if let Some(unknown) = keep.iter().find(|kept| !known(kept) && !stem(kept).is_some_and(|of| known(&of))) {
             let keys = Key::ALL.map(Key::name).join(", ");
             return Err(format!(
-                "--keep {unknown}: expected a node, topic or shared thread of the workload, and after a dot one of {keys}"
+                "--keep {unknown}: expected a node, topic or shared thread of the workload, and after a dot one of \
+                 {keys}"
             ));
         }
         let mut knobs = Vec::new();
