@@ -1,6 +1,7 @@
 // The page: the answer, then the evidence for it.
 import "./style/page.css";
 import "./style/figures.css";
+import "./style/timeline.css";
 import "./style/narrow-and-print.css";
 import { causes } from "./causes";
 import { checks } from "./checks";
@@ -20,6 +21,7 @@ import { studyOfRuns } from "./study-of-runs";
 import { laidOver } from "./sweep/laid-over";
 import { sweepSections } from "./sweep/page";
 import { tables } from "./tables";
+import { timeline } from "./timeline/section";
 import { waterfall } from "./waterfall";
 
 function show(report: HTMLElement): void {
@@ -37,6 +39,7 @@ function show(report: HTMLElement): void {
     studyOfRuns(page),
     graph(page, comparison),
     comparison && waterfall(comparison),
+    timeline(page),
     comparison && distributions(comparison),
     causes(page),
     findings(page),

@@ -33,7 +33,8 @@ export function withTip<E extends SVGElement>(element: E, lines: string[], focus
   return element;
 }
 
-function show(lines: string[], at: DOMRect): void {
+/** Shows the tip at a place of the window. */
+export function show(lines: string[], at: DOMRect): void {
   const tip = tipOfPage();
   tip.replaceChildren(...lines.map((line, i) => h("div", { class: i === 0 ? "tip-title" : "tip-line" }, line)));
   tip.hidden = false;
@@ -45,6 +46,7 @@ function show(lines: string[], at: DOMRect): void {
   tip.style.top = `${top + window.scrollY}px`;
 }
 
-function hide(): void {
+/** Hides it. */
+export function hide(): void {
   if (made !== undefined) made.hidden = true;
 }
