@@ -7,18 +7,21 @@
 mod columns;
 mod lit;
 mod names;
+mod shape;
 mod spans;
 
 use crate::ReportRun;
 use columns::Column;
-use lit::{Chosen, TimelineChain};
+use lit::Chosen;
 use names::Names;
-use serde::Serialize;
+use shape::{Executions, Flows, OffCpuRows, Publications, TimelineCallback, TimelineProcess, TimelineThread};
 use spans::{around, holds, overlaps, Span};
 use std::collections::{BTreeMap, HashMap};
 use tacho_tables::row::{numbered, Row};
 use tacho_tables::timeline::{is_flow, off_cpu_words, publish_call, sorted_by, thread_of, threads, Thread};
 use tacho_tables::{Execution, OffCpu, Preemption, Process, Tables};
+
+pub use shape::Timeline;
 
 /// Bytes that the timelines of all runs of a page may take.
 pub const BUDGET_BYTES: usize = 5 << 20;
@@ -26,144 +29,6 @@ pub const BUDGET_BYTES: usize = 5 << 20;
 const BYTES_A_ROW: usize = 14;
 /// No row of the page.
 const NONE: u32 = u32::MAX;
-
-/// The timeline of a run.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Timeline<'a> {
-    /// Begin of the run, ns of the tables, as text: a JSON number holds fewer digits.
-    pub begin_ns: String,
-    /// From there to the last event of the run, or repeat.
-    pub length_ns: i64,
-    /// What the page holds of it, from and to.
-    pub spans: Vec<Span>,
-    /// Rows of the run, or repeat: executions, messages, intervals off the CPU.
-    pub rows: usize,
-    /// Of these, on the page.
-    pub rows_here: usize,
-    /// Repeats of the run, of which the page shows one; 1 if it is none.
-    pub repeats: usize,
-    /// Processes.
-    pub processes: Vec<TimelineProcess<'a>>,
-    /// Threads that executed callbacks inside the spans, in the order of their executions below.
-    pub threads: Vec<TimelineThread>,
-    /// Callbacks, by their `row_id`.
-    pub callbacks: Vec<TimelineCallback<'a>>,
-    /// Names that rows refer to.
-    pub names: Vec<String>,
-    /// Executions of callbacks.
-    pub executions: Executions,
-    /// Publish calls whose message somebody took.
-    pub publications: Publications,
-    /// Messages, from publish call to callback.
-    pub flows: Flows,
-    /// When a thread could not go on; absent without scheduler events.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub off_cpu: Option<OffCpuRows>,
-    /// The chain that the page is about; absent without an instance.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub chain: Option<TimelineChain<'a>>,
-}
-
-/// A process.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct TimelineProcess<'a> {
-    /// Its id.
-    pub pid: u32,
-    /// Its host.
-    pub host: &'a str,
-    /// Its nodes, or its executable.
-    pub name: String,
-    /// Its last event, ns since the begin.
-    pub last_ns: i64,
-}
-
-/// A thread.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct TimelineThread {
-    /// Index into the processes.
-    pub process: usize,
-    /// Its id.
-    pub tid: u32,
-    /// Nodes of its callbacks.
-    pub name: String,
-    /// How many of the executions are its.
-    pub executions: usize,
-}
-
-/// A callback.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct TimelineCallback<'a> {
-    /// As all ways out name it.
-    pub name: String,
-    /// The same without its node.
-    pub short: String,
-    /// Its node, if that is known.
-    pub node: Option<&'a str>,
-}
-
-/// Columns of executions, thread by thread, each by start.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Executions {
-    /// Growing: `callback_start`.
-    pub start: Column,
-    /// To `callback_end`; optional: absent if its process ended inside.
-    pub duration: Column,
-    /// Index into the callbacks.
-    pub callback: Column,
-    /// CPU time; optional.
-    pub cpu: Column,
-}
-
-/// Columns of publish calls, by time.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Publications {
-    /// Growing: just before the publish call.
-    pub at: Column,
-    /// Index into the names: its topic.
-    pub topic: Column,
-    /// Index into the processes.
-    pub process: Column,
-    /// The execution that published; optional.
-    pub execution: Column,
-}
-
-/// Columns of messages, by publication.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Flows {
-    /// Growing: index into the publications.
-    pub publication: Column,
-    /// The execution that took it.
-    pub execution: Column,
-    /// When it was taken, ns since its publication; optional.
-    pub taken: Column,
-}
-
-/// Columns of intervals in which a thread could not go on.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct OffCpuRows {
-    /// Index into the threads.
-    pub thread: Column,
-    /// Growing.
-    pub from: Column,
-    /// How long.
-    pub duration: Column,
-    /// 0: ready, without a CPU; 1: blocked; 2: interrupted.
-    pub state: Column,
-    /// Index into the names: why, in words.
-    pub words: Column,
-    /// The CPU.
-    pub cpu: Column,
-    /// Index into the names: who had that CPU, if it was ready or interrupted; optional.
-    pub by: Column,
-}
 
 /// The timeline of a run, within so many bytes; absent if no execution of a callback was recorded.
 pub fn timeline(run: &ReportRun, budget_bytes: usize) -> Option<Timeline<'_>> {
@@ -394,20 +259,120 @@ fn off_cpu(
     (Some(columns), rows.len())
 }
 
-impl Timeline<'_> {
-    /// Bytes of its columns and names.
-    fn len(&self) -> usize {
-        let Timeline { executions, publications, flows, .. } = self;
-        let Executions { start, duration, callback, cpu } = executions;
-        let Publications { at, topic, process, execution } = publications;
-        let rows = [start, duration, callback, cpu, at, topic, process, execution];
-        let of_flows = [&flows.publication, &flows.execution, &flows.taken];
-        let of_off_cpu = self
-            .off_cpu
-            .iter()
-            .flat_map(|of| [&of.thread, &of.from, &of.duration, &of.state, &of.words, &of.cpu, &of.by]);
-        let names: usize = self.names.iter().map(String::len).sum();
-        let columns: usize = rows.into_iter().chain(of_flows).chain(of_off_cpu).map(Column::len).sum();
-        columns + names + self.chain.as_ref().map_or(0, TimelineChain::len)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tacho_events::run::{RunDirectory, RunInfo};
+    use tacho_tables::summary::{ChainFigures, Summary};
+    use tacho_tables::{Callback, CallbackKind, Chain, Instance, Node};
+
+    const PERIOD_NS: i64 = 1_000_000;
+
+    /// A node whose callback runs each ms for half of one; each execution is an instance of the chain, that of number
+    /// `worst` the longest.
+    fn run(executions: i64, worst: i64) -> ReportRun {
+        let process = Process {
+            pid: 7,
+            executable: "a".into(),
+            command: "a".into(),
+            host: "h".into(),
+            clock: None,
+            events: 0,
+            dropped_events: 0,
+            ended: None,
+            first_ns: 0,
+            last_ns: executions * PERIOD_NS,
+            board: None,
+            clock_error_ns: None,
+        };
+        let node = Node { process: Row::new(0), name: "/a".into() };
+        let callback = Callback { node: Some(Row::new(0)), ..Callback::new(Row::new(0), 1, CallbackKind::Timer) };
+        let (name, path) = ("c".to_owned(), vec!["/a".to_owned()]);
+        let instance = |number: i64| Instance {
+            chain: Row::new(0),
+            start_ns: number * PERIOD_NS,
+            end_ns: number * PERIOD_NS + PERIOD_NS / 2,
+            end_to_end_ns: if number == worst { PERIOD_NS / 2 + 1 } else { PERIOD_NS / 2 - number.min(1) },
+            computation_ns: PERIOD_NS / 2,
+            off_cpu_ns: None,
+            preemption_ns: None,
+            alignment_ns: None,
+            queueing_ns: 0,
+            kept_ns: None,
+            transport_ns: 0,
+        };
+        let execution = |number: i64| Execution {
+            callback: Row::new(0),
+            tid: 71,
+            queued_ns: None,
+            start_ns: number * PERIOD_NS,
+            end_ns: Some(number * PERIOD_NS + PERIOD_NS / 2),
+            cpu_ns: None,
+            resumes: None,
+        };
+        let tables = Tables {
+            processes: vec![process],
+            nodes: vec![node],
+            callbacks: vec![callback],
+            executions: (0..executions).map(execution).collect(),
+            chains: vec![Chain {
+                name: name.clone(),
+                path: path.clone(),
+                critical: true,
+                lost: 0,
+                evidence: String::new(),
+                deadline_ns: None,
+                until_ns: None,
+                guessed_at: vec![],
+                callbacks: vec![],
+            }],
+            instances: (0..executions).map(instance).collect(),
+            ..Tables::default()
+        };
+        let chains = vec![ChainFigures { name, path, critical: true, ..ChainFigures::default() }];
+        ReportRun {
+            label: "run".into(),
+            directory: RunDirectory::new("/nonexistent/run"),
+            info: RunInfo::default(),
+            summary: Summary { chains, ..Summary::default() },
+            tables,
+            objective: None,
+            proof: None,
+            sweep: None,
+            study: None,
+            in_node_clock_ms: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn a_run_that_fits_is_there_as_a_whole() {
+        let run = run(1000, 700);
+        let timeline = timeline(&run, 100_000).unwrap();
+        assert_eq!((timeline.rows, timeline.rows_here), (1000, 1000));
+        assert_eq!(timeline.spans, [(0, 1000 * PERIOD_NS)]);
+        assert!(timeline.len() < 20 * 1000, "{} bytes for 1000 executions and instances", timeline.len());
+    }
+
+    #[test]
+    fn of_a_longer_run_the_worst_and_the_median_instance_are_there_within_the_budget() {
+        let run = run(100_000, 70_000);
+        let timeline = timeline(&run, 100_000).unwrap();
+        assert!(timeline.len() <= 100_000, "{} bytes", timeline.len());
+        assert!(timeline.len() > 50_000, "the budget is used: {} bytes", timeline.len());
+        assert_eq!(timeline.rows, 100_000);
+        assert!(timeline.rows_here < 20_000);
+        let chain = timeline.chain.as_ref().unwrap();
+        assert!(chain.worst.is_some() && chain.median.is_some());
+        assert_eq!(chain.all, 100_000);
+        let holds_worst = |span: &&Span| span.0 <= 70_000 * PERIOD_NS && span.1 >= 70_000 * PERIOD_NS + PERIOD_NS / 2;
+        assert_eq!(timeline.spans.iter().filter(holds_worst).count(), 1);
+        assert_eq!(timeline.threads[0].executions, timeline.rows_here);
+    }
+
+    #[test]
+    fn without_an_execution_there_is_no_timeline() {
+        let mut run = run(3, 1);
+        run.tables.executions = Default::default();
+        assert!(timeline(&run, 100_000).is_none());
     }
 }

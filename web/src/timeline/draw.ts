@@ -12,6 +12,9 @@ export const RULER = 22;
 export const CHAIN = 26;
 /** Arrows of all messages are drawn if no more than this many are in sight. */
 const ARROWS = 150;
+/** Slices wider than this show their publish calls and takes, and no more than so many of each. */
+const MARKED = 12;
+const MARKS = 24;
 /** Rough width of a letter of the labels. */
 const LETTER = 6.1;
 
@@ -140,8 +143,11 @@ function drawLane(
       on.fillRect(x, y + SLICE - 2 - high, Math.max(shown - (w > 3 ? 0.5 : 0), 0.75), high);
       if (shown > 34) {
         const ink = isLit ? (theme.dark ? "#0d1014" : "#fff") : dim ? theme.soft : theme.onSlice;
-        label(on, ink, data.callbacks[callback]?.short ?? "", x, y, shown);
+        const of = data.callbacks[callback];
+        // Its node is said unless the lane says it.
+        label(on, ink, (of?.node === lane.name ? of.short : of?.name) ?? "", x, y, shown);
       }
+      if (many === 1 && shown > MARKED) count += marks(on, scene, theme, item, y, isLit);
       if (item === selected && many === 1) {
         on.strokeStyle = theme.ink;
         on.lineWidth = 2;
@@ -161,6 +167,39 @@ function drawLane(
     });
   }
   return count;
+}
+
+/** Publish calls as ticks at the foot of a slice, takes as rings before it. */
+function marks(
+  on: CanvasRenderingContext2D,
+  { data, view, width, gutter }: Scene,
+  theme: Theme,
+  execution: number,
+  y: number,
+  isLit: boolean,
+): number {
+  const x = (ns: number): number => gutter + ((ns - view.from) / (view.to - view.from)) * (width - gutter);
+  const calls = numbersOf(data.callsOf, execution).subarray(0, MARKS);
+  on.fillStyle = isLit && !theme.dark ? theme.ground : theme.ink;
+  for (const call of calls) {
+    const at = x(data.at[call] ?? 0);
+    on.beginPath();
+    on.moveTo(at, y + SLICE - 7);
+    on.lineTo(at + 3.5, y + SLICE - 2);
+    on.lineTo(at - 3.5, y + SLICE - 2);
+    on.fill();
+  }
+  const messages = numbersOf(data.messagesTo, execution).subarray(0, MARKS);
+  on.strokeStyle = theme.ink;
+  on.lineWidth = 1;
+  for (const message of messages) {
+    const taken = (data.at[data.publication[message] ?? -1] ?? 0) + (data.taken[message] ?? NaN);
+    if (Number.isNaN(taken)) continue;
+    on.beginPath();
+    on.arc(x(taken), y + SLICE / 2 - 1, 2.5, 0, 2 * Math.PI);
+    on.stroke();
+  }
+  return calls.length + messages.length;
 }
 
 function hueOfName(data: Data, interval: number): number {

@@ -9,6 +9,8 @@ import { KEYS } from "./keys";
 import { Stage } from "./stage";
 import { duration, moment } from "./view";
 
+const NOTHING = "Nothing is selected.";
+
 interface Shown {
   run: PageRun;
   timeline: Timeline;
@@ -33,7 +35,7 @@ export function timeline(page: Page): HTMLElement | undefined {
   return section(
     "timeline",
     "The run over time",
-    "Threads and their callbacks. An arrow is a message, from its publish call to the callback that took it. The chain's instance is lit; its waits have the colours of the parts above.",
+    "Threads and their callbacks. An arrow is a message, from its publish call (triangle) to the callback that took it (ring: its take). The chain's instance is lit; its waits have the colours of the parts above.",
     runs.length > 1 && choice("run", labels, labels[0] ?? "", fill),
     holder,
   );
@@ -53,7 +55,7 @@ function ofRun({ timeline: shape }: Shown): HTMLElement[] {
     canvas,
     space,
   );
-  const selected = h("p", { class: "timeline-selected", role: "status" });
+  const selected = h("p", { class: "timeline-selected", role: "status" }, NOTHING);
   const found = h("span", { class: "timeline-found", role: "status" });
   const input = h("input", { type: "search", placeholder: "callback or topic", autocomplete: "off" });
   const lanes = h("input", { type: "search", placeholder: "node", autocomplete: "off" });
@@ -65,7 +67,7 @@ function ofRun({ timeline: shape }: Shown): HTMLElement[] {
   const stage = new Stage(shape, scroller, canvas, space, {
     selected: (lines) => {
       const [title, ...rest] = lines;
-      if (title === undefined) selected.replaceChildren("Nothing is selected.");
+      if (title === undefined) selected.replaceChildren(NOTHING);
       else selected.replaceChildren(h("b", {}, title), ...rest.flatMap((line) => ["; ", line]));
     },
     found: (text) => found.replaceChildren(text),

@@ -224,8 +224,10 @@ export class Stage {
     const head = headOf(this.chain);
     const whole = head + Math.max(scene.lanes.height, 40);
     const height = Math.min(whole, Math.max(Math.round(window.innerHeight * 0.62), 260));
-    this.scroller.style.height = `${height}px`;
+    this.scroller.style.height = `${height + this.scroller.offsetHeight - this.scroller.clientHeight}px`;
     this.space.style.height = `${whole - height}px`;
+    // Styles apply only since it stands in the page.
+    this.theme = themeOf(this.scroller, this.context);
     const dots = window.devicePixelRatio || 1;
     this.canvas.style.height = `${height}px`;
     this.canvas.width = Math.round(width * dots);
