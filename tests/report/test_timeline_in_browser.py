@@ -26,8 +26,8 @@ def run(tmp_path_factory):
     """A real trace of the Autoware reference system, imported."""
     directory = tmp_path_factory.mktemp("timeline")
     with tarfile.open(ROOT / "tests/fixtures/ctf/autoware_single_5s.tar.gz") as archive:
-        archive.extractall(directory)
-    tacho(directory, "import", "autoware_single_5s/ctf", "-o", "run")
+        archive.extractall(directory / "trace")
+    tacho(directory, "import", "trace/ctf", "-o", "run")
     return directory / "run"
 
 

@@ -17,10 +17,11 @@ function tipOfPage(): HTMLElement {
 
 /** Gives an element of a drawing a tip of some lines, the first being its title. */
 export function withTip<E extends SVGElement>(element: E, lines: string[], focusable = false): E {
+  // Only an element with a role may have a label (ARIA 1.2, 5.2.8.6).
+  element.setAttribute("role", "img");
   element.setAttribute("aria-label", lines.join("; "));
   if (focusable) {
     element.setAttribute("tabindex", "0");
-    element.setAttribute("role", "img");
     element.addEventListener("focus", () => show(lines, element.getBoundingClientRect()));
     element.addEventListener("blur", hide);
   }

@@ -92,20 +92,25 @@ describe("stretches of a wait", () => {
   const piece = (part: "transport" | "alignment" | "queueing", took: number, from = NaN) => ({
     part,
     words: part,
+    position: 1,
     inside: false,
     from,
     took,
   });
   it("stand where they began, and the others where there is room", () => {
-    const found = placed([piece("alignment", 30), piece("transport", 20), piece("queueing", 50, 150)], 100, 200, 1);
+    const pieces = [piece("alignment", 30), piece("transport", 20), piece("queueing", 50, 150)];
+    const found = placed(pieces, [[100, 200]]).stretches.sort((a, b) => a.from - b.from);
     expect(found.map(({ part, from, to }) => [part, from, to])).toEqual([
       ["transport", 100, 120],
       ["alignment", 120, 150],
       ["queueing", 150, 200],
     ]);
   });
-  it("fill the whole time, whatever does not fit at its place", () => {
-    const found = placed([piece("queueing", 60, 180), piece("transport", 40)], 100, 200, 1);
+  it("fill the whole time, whatever does not fit at its place, and what has none is left", () => {
+    const { stretches, free, left } = placed([piece("queueing", 65, 180), piece("transport", 40)], [[100, 200]]);
+    const found = stretches.sort((a, b) => a.from - b.from);
+    expect(free).toEqual([]);
+    expect(left.map(({ part, took }) => [part, took])).toEqual([["queueing", 5]]);
     expect(found.reduce((sum, { from, to }) => sum + to - from, 0)).toBe(100);
     expect(found.every(({ from }, i) => i === 0 || from >= (found[i - 1]?.to ?? 0))).toBe(true);
   });

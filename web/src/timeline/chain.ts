@@ -66,9 +66,10 @@ const PART_OF: Partial<Record<CauseKind, Part>> = {
 const INSIDE: readonly Part[] = ["computation", "off_cpu"];
 const INSIDE_KINDS: readonly CauseKind[] = ["computation", "off_cpu", "blocked", "preemption", "interrupt"];
 
-interface Piece {
+export interface Piece {
   part: Part;
   words: string;
+  position: number;
   inside: boolean;
   /** NaN if only its length is known. */
   from: number;
@@ -102,13 +103,22 @@ export function decodeChain(shape: TimelineChain, names: readonly string[]): Ins
       const inside = INSIDE.includes(part) || part === "preemption";
       return Number.isNaN(ns)
         ? []
-        : [{ part: drawn, words: `${nameOf(drawn)}: ${MEANING[drawn]}`, inside, from: NaN, took: ns }];
+        : [
+            {
+              part: drawn,
+              position: position[hop] ?? 0,
+              words: `${nameOf(drawn)}: ${MEANING[drawn]}`,
+              inside,
+              from: NaN,
+              took: ns,
+            },
+          ];
     });
   const instance = (number: number): Instance => {
     const begin = start[number] ?? 0;
     const causes = range(causesOf, number);
     const hops: Hop[] = [];
-    const stretches: Stretch[] = [];
+    const pieces: Piece[] = [];
     for (const i of range(hopsOf, number)) {
       const place = position[i] ?? 0;
       const hop: Hop = {
@@ -126,33 +136,17 @@ export function decodeChain(shape: TimelineChain, names: readonly string[]): Ins
           const of = shape.kinds[kind[cause] ?? 0] ?? "computation";
           return {
             part: PART_OF[of] ?? "undivided",
+            position: place,
             words: `${CAUSES[of]} ${names[by[cause] ?? 0] ?? ""}`,
             inside: INSIDE_KINDS.includes(of),
             from: begin + (from[cause] ?? NaN),
             took: took[cause] ?? 0,
           };
         });
-      const pieces = explained.length > 0 ? explained : hopPieces(i);
-      if (!Number.isNaN(hop.published))
-        stretches.push(
-          ...placed(
-            pieces.filter((piece) => !piece.inside),
-            hop.published,
-            hop.begun,
-            place,
-          ),
-        );
-      stretches.push(
-        ...placed(
-          pieces.filter((piece) => piece.inside),
-          hop.begun,
-          hop.output,
-          place,
-        ),
-      );
+      pieces.push(...(explained.length > 0 ? explained : hopPieces(i)));
     }
     const end = begin + (duration[number] ?? 0);
-    return { number, row: row[number] ?? 0, start: begin, end, hops, stretches };
+    return { number, row: row[number] ?? 0, start: begin, end, hops, stretches: stretchesOf(hops, pieces) };
   };
   return {
     name: shape.name,
@@ -178,16 +172,26 @@ const ORDER: readonly Part[] = [
   "off_cpu",
 ];
 
+/** Where pieces stand, what of the time is free, and what of the pieces has no place. */
+export interface Placed {
+  stretches: Stretch[];
+  free: Free;
+  left: Piece[];
+}
+
+export type Free = (readonly [from: number, to: number])[];
+
 /**
- * Pieces in the time from `low` to `high`: those whose begin is known from there on, the others where there is room, in
- * the order in which a message waits.
+ * Puts pieces into free times: those whose begin is known from there on, the others where there is room, in the order
+ * in which a message waits.
  */
-export function placed(pieces: readonly Piece[], low: number, high: number, position: number): Stretch[] {
-  let free: [number, number][] = high > low ? [[low, high]] : [];
-  const found: Stretch[] = [];
-  const take = ({ part, words }: Piece, from: number, wanted: number): number => {
-    let left = wanted;
-    const rest: [number, number][] = [];
+export function placed(pieces: readonly Piece[], times: Free): Placed {
+  let free = times.filter(([from, to]) => to > from);
+  const stretches: Stretch[] = [];
+  /** Takes free time from `from` on, and returns what of the piece is left. */
+  const take = (piece: Piece, from: number): Piece => {
+    let left = piece.took;
+    const rest: Free = [];
     for (const [begin, end] of free) {
       const first = Math.max(begin, from);
       const until = Math.min(end, first + left);
@@ -195,18 +199,46 @@ export function placed(pieces: readonly Piece[], low: number, high: number, posi
         rest.push([begin, end]);
         continue;
       }
-      found.push({ part, words, from: first, to: until, position });
+      const { part, words, position } = piece;
+      stretches.push({ part, words, from: first, to: until, position });
       left -= until - first;
       if (first > begin) rest.push([begin, first]);
       if (until < end) rest.push([until, end]);
     }
     free = rest;
-    return left;
+    return { ...piece, took: left };
   };
-  const known = pieces.filter(({ from }) => !Number.isNaN(from)).sort((a, b) => a.from - b.from);
-  const others = pieces.filter(({ from }) => Number.isNaN(from));
-  const later = known.map((piece) => ({ ...piece, took: take(piece, Math.max(piece.from, low), piece.took) }));
+  const isKnown = ({ from }: Piece): boolean => !Number.isNaN(from);
+  const known = pieces.filter(isKnown).sort((a, b) => a.from - b.from);
+  const others = pieces.filter((piece) => !isKnown(piece));
   others.sort((a, b) => ORDER.indexOf(a.part) - ORDER.indexOf(b.part));
-  for (const piece of [...others, ...later]) if (piece.took > 0) take(piece, low, piece.took);
-  return found.sort((a, b) => a.from - b.from);
+  const later = known.map((piece) => take(piece, piece.from));
+  const left = [...others, ...later].map((piece) => take(piece, -Infinity)).filter(({ took }) => took > 0);
+  return { stretches, free, left };
+}
+
+/**
+ * Stretches of an instance: those of a hop in its wait and its callback. What does not fit there is of another time, as
+ * is the part of an older message that was used again, and stands where the hops leave room.
+ */
+function stretchesOf(hops: readonly Hop[], pieces: readonly Piece[]): Stretch[] {
+  const all = hops.flatMap((hop) => {
+    const own = pieces.filter(({ position }) => position === hop.position);
+    const waits = placed(
+      own.filter(({ inside }) => !inside),
+      Number.isNaN(hop.published) ? [] : [[hop.published, hop.begun]],
+    );
+    return [
+      waits,
+      placed(
+        own.filter(({ inside }) => inside),
+        [[hop.begun, hop.output]],
+      ),
+    ];
+  });
+  const others = placed(
+    all.flatMap(({ left }) => left),
+    all.flatMap(({ free }) => free),
+  );
+  return [...all.flatMap(({ stretches }) => stretches), ...others.stretches].sort((a, b) => a.from - b.from);
 }

@@ -10,10 +10,12 @@ import { moment, ticks, type View } from "./view";
 /** Time axis and the lane of the chain, which stay at the top. */
 export const RULER = 22;
 export const CHAIN = 26;
+/** Below them, for the heads of arrows. */
+const GAP = 6;
 /** Arrows of all messages are drawn if no more than this many are in sight. */
 const ARROWS = 150;
 /** Slices wider than this show their publish calls and takes, and no more than so many of each. */
-const MARKED = 12;
+const MARKED = 24;
 const MARKS = 24;
 /** Rough width of a letter of the labels. */
 const LETTER = 6.1;
@@ -43,7 +45,7 @@ export interface Drawn {
 
 /** Pixels of what stands above the lanes. */
 export function headOf(chain: Instances | undefined): number {
-  return RULER + (chain === undefined ? 0 : CHAIN);
+  return RULER + (chain === undefined ? 0 : CHAIN) + GAP;
 }
 
 /** Draws a frame. */
@@ -147,7 +149,7 @@ function drawLane(
         // Its node is said unless the lane says it.
         label(on, ink, (of?.node === lane.name ? of.short : of?.name) ?? "", x, y, shown);
       }
-      if (many === 1 && shown > MARKED) count += marks(on, scene, theme, item, y, isLit);
+      if (many === 1 && shown > MARKED && !dim) count += marks(on, scene, theme, item, y, isLit);
       if (item === selected && many === 1) {
         on.strokeStyle = theme.ink;
         on.lineWidth = 2;
@@ -353,7 +355,7 @@ function names(
   for (const lane of seen) {
     const y = top + lane.top + (lane.slices > 0 ? 8 : SLICE / 2);
     const room = Math.floor((gutter > 0 ? gutter - 12 : width - 12) / 6.3);
-    const name = lane.name.length > room ? `…${lane.name.slice(lane.name.length - room + 1)}` : lane.name;
+    const name = shortened(lane.name, room);
     on.fillStyle = theme.ink;
     on.fillText(name, 4, y);
     const left = room - name.length - 2;
@@ -362,6 +364,12 @@ function names(
     if (gutter > 0 && lane.height >= 44) on.fillText(lane.detail, 4, y + 15);
     else if (left >= lane.detail.length) on.fillText(lane.detail, 10 + on.measureText(name).width, y);
   }
+}
+
+/** Of several nodes the first, of one name its end, which tells it from others. */
+function shortened(name: string, most: number): string {
+  if (name.length <= most) return name;
+  return name.includes(" ") ? `${name.slice(0, most - 1)}…` : `…${name.slice(name.length - most + 1)}`;
 }
 
 function ruler(

@@ -435,7 +435,7 @@ export class Stage {
     this.scroller.focus({ preventScroll: true });
     const time = this.timeAt(place.x);
     const { chain, lit } = this.scene;
-    if (place.y > RULER && place.y < headOf(chain) && chain !== undefined && lit === undefined && time !== undefined) {
+    if (place.y > RULER && place.y < RULER + CHAIN && chain !== undefined && lit === undefined && time !== undefined) {
       const near = chain.start.findIndex((start) => Math.abs(start - time) < 4 * this.nsOfPixel());
       if (near >= 0) this.light(near);
       return;
