@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import tarfile
 from collections import Counter
@@ -136,7 +137,9 @@ def test_the_lit_instance_is_the_worst_of_the_tables_and_its_stretches_are_its_c
     by_time = critical(run)
     worst, median = by_time[-1], by_time[(len(by_time) - 1) // 2]
     begin = int(browser.evaluate(f"{STAGE}.data.shape.begin_ns"))
-    lit = f"(l => [l.row, l.start, l.end - l.start, l.stretches.reduce((sum, s) => sum + s.to - s.from, 0)])({STAGE}.lit)"
+    lit = (
+        f"(l => [l.row, l.start, l.end - l.start, l.stretches.reduce((sum, s) => sum + s.to - s.from, 0)])({STAGE}.lit)"
+    )
     for key, instance in (("1", worst), ("2", median), ("1", worst)):
         press(browser, key)
         of_page = browser.evaluate(lit)
@@ -195,7 +198,9 @@ def test_the_keyboard_zooms_moves_selects_and_searches(browser, run, report):
     assert browser.evaluate("document.activeElement.type") == "search"
     nodes = table(run, "nodes")
     node = "/NDTLocalizer"
-    callbacks = [c["row_id"] for c in table(run, "callbacks") if c["node"] is not None and nodes[c["node"]]["name"] == node]
+    callbacks = [
+        c["row_id"] for c in table(run, "callbacks") if c["node"] is not None and nodes[c["node"]]["name"] == node
+    ]
     of_node = sorted(e["start_ns"] for e in table(run, "executions") if e["callback"] in callbacks)
     begin = int(browser.evaluate(f"{STAGE}.data.shape.begin_ns"))
     browser.call("Input.insertText", text=node.upper())
@@ -221,7 +226,9 @@ def test_the_keyboard_zooms_moves_selects_and_searches(browser, run, report):
 def test_messages_are_followed_to_sender_and_receiver(browser, run, report):
     opened(browser, report)
     executions = table(run, "executions")
-    message = next(m for m in table(run, "messages") if None not in (m["published_in"], m["execution"], m["publish_ns"]))
+    message = next(
+        m for m in table(run, "messages") if None not in (m["published_in"], m["execution"], m["publish_ns"])
+    )
     begin = int(browser.evaluate(f"{STAGE}.data.shape.begin_ns"))
     sender, receiver = (executions[message[name]]["start_ns"] - begin for name in ("published_in", "execution"))
     browser.evaluate(f"{STAGE}.select({STAGE}.data.start.indexOf({receiver}))")
@@ -229,7 +236,9 @@ def test_messages_are_followed_to_sender_and_receiver(browser, run, report):
     assert browser.evaluate(f"{STAGE}.data.start[{STAGE}.selected]") == sender
     press(browser, "]")
     taker = browser.evaluate(f"{STAGE}.selected")
-    calls = browser.evaluate(f"[...{STAGE}.data.publication].filter((_, i) => {STAGE}.data.takenBy[i] === {taker}).length")
+    calls = browser.evaluate(
+        f"[...{STAGE}.data.publication].filter((_, i) => {STAGE}.data.takenBy[i] === {taker}).length"
+    )
     assert calls > 0 and "took /" in browser.evaluate(SELECTED)
 
 
@@ -326,6 +335,29 @@ def test_the_timeline_is_drawn_at_each_width_and_axe_finds_nothing(browser, repo
     assert found == []
 
 
+def test_a_link_shows_the_same_part_and_moving_changes_it(browser, report, tmp_path):
+    linked = shutil.copy(report, tmp_path / "linked.html")
+    opened(browser, f"{linked}#timeline=0,3000000000,3500000000")
+    assert view(browser) == [3e9, 3.5e9]
+    assert browser.evaluate("Math.abs(document.querySelector('#timeline').getBoundingClientRect().top)") < 400
+    press(browser, "d")
+    low, high = view(browser)
+    changed = (
+        "new Promise(done => { const look = () => location.hash === HASH ? setTimeout(look, 20) : done(1); look(); })"
+    )
+    browser.evaluate(changed.replace("HASH", "'#timeline=0,3000000000,3500000000'"))
+    assert browser.evaluate("location.hash") == f"#timeline=0,{round(low)},{round(high)}"
+
+
+def test_the_contents_lead_to_every_section(browser, report):
+    opened(browser, report)
+    links = browser.evaluate(
+        "[...document.querySelectorAll('nav.contents a')].map(a => a.getAttribute('href').slice(1))"
+    )
+    with_title = "[...document.querySelectorAll('section')].filter(s => s.querySelector('h2')).map(s => s.id)"
+    assert links == browser.evaluate(with_title) and "timeline" in links
+
+
 def test_paper_has_words_and_no_drawing(browser, report):
     browser.open(report, width=720, media="print")
     shown = "[...document.querySelectorAll('#timeline *')].filter(e => e.offsetParent !== null).map(e => e.className)"
@@ -341,9 +373,15 @@ def test_a_window_holds_what_happened_in_it_and_keeps_the_run_s_clock(browser, r
     assert begin == min(process["first_ns"] for process in table(run, "processes"))
     start, end = browser.evaluate(f"[[...{STAGE}.data.start], [...{STAGE}.data.end]]")
     assert min(end) >= 3e9 and max(start) <= 4e9
+    text = browser.evaluate("document.querySelector('#timeline .provenance').textContent")
+    assert "3.00\u202fs to 4.00\u202fs of 6." in text, text
     inside = [e for e in table(run, "executions") if 3e9 <= e["start_ns"] - begin < 4e9]
     assert len(start) >= len(inside)
 
 
-def test_pages_stay_small(report):
-    assert os.path.getsize(report) < 2_000_000
+def test_a_minute_of_this_system_would_take_less_than_8_mb(report):
+    """What grows with the run is the timeline; the rest are figures."""
+    timeline = data_of(report)["runs"][0]["timeline"]
+    of_timeline = len(json.dumps(timeline, separators=(",", ":")))
+    minute = of_timeline * 60e9 / timeline["length_ns"]
+    assert os.path.getsize(report) - of_timeline + minute < 8_000_000

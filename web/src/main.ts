@@ -6,6 +6,7 @@ import "./style/narrow-and-print.css";
 import { causes } from "./causes";
 import { checks } from "./checks";
 import { compare } from "./compare";
+import { contents } from "./contents";
 import { parse } from "./data";
 import { distributions } from "./distributions";
 import { h } from "./dom";
@@ -50,7 +51,12 @@ function show(report: HTMLElement): void {
     tables(page),
     provenance(page),
   ];
-  report.replaceChildren(patterns(), ...sections.filter((section) => section !== undefined));
+  const [head, ...others] = [...sections];
+  const shown = [head, contents(sections), ...others].filter((section) => section !== undefined);
+  report.replaceChildren(patterns(), ...shown);
+  // The browser looked for the section of its address before it was drawn.
+  const asked = location.hash.startsWith("#timeline=") ? "timeline" : location.hash.slice(1);
+  if (asked !== "") document.getElementById(asked)?.scrollIntoView();
 }
 
 const report = document.getElementById("report");

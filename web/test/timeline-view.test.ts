@@ -1,6 +1,7 @@
 // Zoom, pan, what of a row is seen, and where stretches stand.
 import { describe, expect, it } from "vitest";
 import { placed } from "../src/timeline/chain";
+import { linked, linkTo } from "../src/timeline/link";
 import { actionOf } from "../src/timeline/keys";
 import { firstFrom, rowOf, sliceAt, visible } from "../src/timeline/rows";
 import { duration, fitted, panned, reaching, ticks, within, zoomed } from "../src/timeline/view";
@@ -133,5 +134,15 @@ describe("keys", () => {
     expect(press("w", { ctrlKey: true })).toBeUndefined();
     expect(press("Tab")).toBeUndefined();
     expect(press("toString")).toBeUndefined();
+  });
+});
+
+describe("a link", () => {
+  it("holds run and view, and is refused if it is none", () => {
+    const view = { from: 1_000_000_007, to: 2_500_000_000 };
+    expect(linked(linkTo(1, view))).toEqual({ run: 1, view });
+    expect(linked("#timeline")).toBeUndefined();
+    expect(linked("#timeline=0,5,5")).toBeUndefined();
+    expect(linked("#timeline=0,1e9,5")).toBeUndefined();
   });
 });

@@ -18,6 +18,7 @@ use shape::{Executions, Flows, OffCpuRows, Publications, TimelineCallback, Timel
 use spans::{around, holds, overlaps, Span};
 use std::collections::{BTreeMap, HashMap};
 use tacho_tables::row::{numbered, Row};
+use tacho_tables::summary::Summary;
 use tacho_tables::timeline::{is_flow, off_cpu_words, publish_call, sorted_by, thread_of, threads, Thread};
 use tacho_tables::{Execution, OffCpu, Preemption, Process, Tables};
 
@@ -39,16 +40,17 @@ pub fn timeline(run: &ReportRun, budget_bytes: usize) -> Option<Timeline<'_>> {
     let of_limits = |process: &&Process| process.last_ns >= limits.0 && process.first_ns <= limits.1;
     let begin = tables.processes.iter().filter(of_limits).map(|process| process.first_ns).min()?;
     let end = tables.processes.iter().filter(of_limits).map(|process| process.last_ns).max()?;
-    let mut times = times(tables, limits);
+    let counted = counted(&run.summary, (begin, end));
+    let mut times = times(tables, counted);
     times.sort_unstable();
     let looked_for = chosen.as_ref().map(|chosen| chosen.looked_for(tables));
     let looked_for: Vec<Span> =
-        looked_for.into_iter().flatten().filter(|span| span.0 >= limits.0 && span.1 <= limits.1).collect();
+        looked_for.into_iter().flatten().filter(|span| holds(&[counted], span.0, span.1)).collect();
 
     let mut rows = budget_bytes / BYTES_A_ROW;
     let mut selected = loop {
         let spans = match times.len() <= rows {
-            true => vec![(begin, end)],
+            true => vec![counted],
             false => around(&times, &looked_for, rows),
         };
         let selected = select(tables, &spans, begin, chosen.as_ref())?;
@@ -81,6 +83,15 @@ fn of_one_repeat(tables: &Tables, chosen: Option<&Chosen>) -> Span {
         }
     }
     together.into_iter().find(|span| span.0 <= at && at <= span.1).unwrap_or((at, at))
+}
+
+/// What was asked for of a run from `begin` to `end`. What is left out as start-up is part of a drawing.
+fn counted(summary: &Summary, (begin, end): Span) -> Span {
+    let asked = summary.window.as_ref().filter(|window| window.start_up_s.is_none());
+    asked.map_or((begin, end), |window| {
+        let at = |s: f64| begin.saturating_add((s * 1e9) as i64);
+        (at(window.from_s).clamp(begin, end), at(window.to_s).clamp(begin, end))
+    })
 }
 
 /// A time of each row that a page could hold.
@@ -263,7 +274,7 @@ fn off_cpu(
 mod tests {
     use super::*;
     use tacho_events::run::{RunDirectory, RunInfo};
-    use tacho_tables::summary::{ChainFigures, Summary};
+    use tacho_tables::summary::ChainFigures;
     use tacho_tables::{Callback, CallbackKind, Chain, Instance, Node};
 
     const PERIOD_NS: i64 = 1_000_000;

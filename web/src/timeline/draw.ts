@@ -131,7 +131,9 @@ function drawLane(
       }
       if (lane.kind === "cpu") {
         on.fillStyle = theme.slice(hueOfName(data, item), false);
+        on.globalAlpha = solid(many, busy);
         on.fillRect(x, y, Math.max(shown, 0.5), SLICE - 2);
+        on.globalAlpha = 1;
         label(on, theme.ink, data.names[data.offCpu?.by[item] ?? -1] ?? "", x, y, shown);
         return;
       }
@@ -160,15 +162,22 @@ function drawLane(
   const off = data.threads[lane.thread]?.offCpu;
   if (off !== undefined && off.start.length > 0) {
     const y = top + lane.slices + Math.max(lane.rows.length, 1) * SLICE;
-    visible(off, view.from, view.to, across, (left, w, i) => {
+    visible(off, view.from, view.to, across, (left, w, i, many, busy) => {
       const state = data.offCpu?.state[off.item[i] ?? 0];
       const x = Math.max(gutter + left, gutter);
       on.fillStyle = state === 1 ? theme.part.off_cpu : theme.part.preemption;
+      on.globalAlpha = solid(many, busy);
       on.fillRect(x, y, Math.max(Math.min(gutter + left + w, width) - x, 0.75), STRIP);
       count++;
     });
+    on.globalAlpha = 1;
   }
   return count;
+}
+
+/** How solid a pixel is: many short intervals are as solid as it is busy. */
+function solid(many: number, busy: number): number {
+  return many === 1 ? 1 : 0.2 + 0.8 * busy;
 }
 
 /** Publish calls as ticks at the foot of a slice, takes as rings before it. */
@@ -325,7 +334,7 @@ function arrow(
   if (ends === undefined) return 0;
   const [x0, y0, x1, y1] = [x(ends[0]), top + ends[1], x(ends[2]), top + ends[3]];
   if (Math.max(x0, x1) < scene.gutter || Math.min(x0, x1) > scene.width) return 0;
-  const bend = Math.min(Math.max(Math.abs(x1 - x0) / 2, 12), 60);
+  const bend = Math.min(Math.max(Math.abs(x1 - x0) / 2, 4), 60);
   on.strokeStyle = colour;
   on.fillStyle = colour;
   on.lineWidth = width;
@@ -403,7 +412,7 @@ function ruler(
   }
 }
 
-/** Instances of the chain: the lit one by its stretches, else all as marks. */
+/** Instances of the chain: all as marks where they begin, the lit one by its stretches. */
 function chainLane(
   on: CanvasRenderingContext2D,
   { chain, lit, view, width, gutter }: Scene,
@@ -420,6 +429,16 @@ function chainLane(
   on.beginPath();
   on.rect(gutter, RULER, width - gutter, CHAIN);
   on.clip();
+  on.fillStyle = theme.accent;
+  let i = firstFrom(chain.start, view.from);
+  while (i < chain.count && (chain.start[i] ?? 0) <= view.to) {
+    const at = Math.floor(x(chain.start[i] ?? 0));
+    on.fillRect(at, y + SLICE - 5, 1, 5);
+    i = Math.max(
+      firstFrom(chain.start, view.from + ((at + 1 - gutter) / (width - gutter)) * (view.to - view.from), i + 1),
+      i + 1,
+    );
+  }
   if (lit !== undefined) {
     for (const stretch of lit.stretches) {
       const shown = bar(on, theme, stretch, x, y, SLICE, gutter, width);
@@ -432,17 +451,6 @@ function chainLane(
           y,
           shown,
         );
-    }
-  } else {
-    on.fillStyle = theme.accent;
-    let i = firstFrom(chain.start, view.from);
-    while (i < chain.count && (chain.start[i] ?? 0) <= view.to) {
-      const at = Math.floor(x(chain.start[i] ?? 0));
-      on.fillRect(at, y + 4, 1, SLICE - 8);
-      i = Math.max(
-        firstFrom(chain.start, view.from + ((at + 1 - gutter) / (width - gutter)) * (view.to - view.from), i + 1),
-        i + 1,
-      );
     }
   }
   on.restore();

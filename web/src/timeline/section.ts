@@ -7,8 +7,11 @@ import { legend, type Part } from "../parts";
 import type { Action } from "./keys";
 import { KEYS } from "./keys";
 import { Stage } from "./stage";
+import { linked, linkTo } from "./link";
 import { duration, moment } from "./view";
 
+/** A view goes into the address when it has not moved for this long. */
+const SETTLED_MS = 250;
 const NOTHING = "Nothing is selected.";
 
 interface Shown {
@@ -29,19 +32,20 @@ export function timeline(page: Page): HTMLElement | undefined {
   );
   const fill = (label: string): void => {
     const shown = runs[labels.indexOf(label)];
-    if (shown !== undefined) holder.replaceChildren(...ofRun(shown));
+    if (shown !== undefined) holder.replaceChildren(...ofRun(shown, labels.indexOf(label)));
   };
-  fill(labels[0] ?? "");
+  const start = labels[linked(location.hash)?.run ?? 0] ?? labels[0] ?? "";
+  fill(start);
   return section(
     "timeline",
     "The run over time",
     "Threads and their callbacks. An arrow is a message, from its publish call (triangle) to the callback that took it (ring: its take). The chain's instance is lit; its waits have the colours of the parts above.",
-    runs.length > 1 && choice("run", labels, labels[0] ?? "", fill),
+    runs.length > 1 && choice("run", labels, start, fill),
     holder,
   );
 }
 
-function ofRun({ timeline: shape }: Shown): HTMLElement[] {
+function ofRun({ timeline: shape }: Shown, number: number): HTMLElement[] {
   const canvas = h("canvas", { "aria-hidden": "true" });
   const space = h("div", { class: "timeline-space" });
   const scroller = h(
@@ -64,6 +68,7 @@ function ofRun({ timeline: shape }: Shown): HTMLElement[] {
     { class: "timeline-keys", hidden: true },
     ...KEYS.map(([key, does]) => h("tr", {}, h("th", { scope: "row" }, key), h("td", {}, does))),
   );
+  let waiting = 0;
   const stage = new Stage(shape, scroller, canvas, space, {
     selected: (lines) => {
       const [title, ...rest] = lines;
@@ -75,7 +80,13 @@ function ofRun({ timeline: shape }: Shown): HTMLElement[] {
       if (action === "search") input.focus();
       else keys.hidden = !keys.hidden;
     },
+    moved: (view) => {
+      clearTimeout(waiting);
+      waiting = window.setTimeout(() => history.replaceState(null, "", linkTo(number, view)), SETTLED_MS);
+    },
   });
+  const asked = linked(location.hash);
+  if (asked?.run === number) stage.view = asked.view;
   input.addEventListener("input", () => stage.search(input.value));
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter") stage.do(event.shiftKey ? "found before" : "found");
@@ -142,10 +153,13 @@ function held(shape: Timeline, instances: number | undefined): string[] {
     texts.push(
       `The run has ${repeats} repeats; this is the one with the worst instance. To see another, report on its folder in repeats/. `,
     );
+  const [first] = spans;
+  const isWhole = spans.length === 1 && first !== undefined && first[0] <= 0 && first[1] >= length_ns;
+  const these = "executions, messages and intervals";
   texts.push(
-    rows_here >= rows && spans.length === 1
-      ? `The page holds all ${count(rows)} executions, messages and intervals of ${duration(length_ns)}.`
-      : `The page holds ${count(rows_here)} of ${count(rows)} executions, messages and intervals: ${spans.map(span).join(", and ")} of ${duration(length_ns)}. To see another part: tacho report RUN --between FROM TO.`,
+    isWhole
+      ? `The page holds all ${count(rows_here)} ${these} of ${duration(length_ns)}.`
+      : `The page holds ${count(rows_here)}${rows_here < rows ? ` of ${count(rows)}` : ""} ${these}: ${spans.map(span).join(", and ")} of ${duration(length_ns)}. To see another part: tacho report RUN --between FROM TO.`,
   );
   if (chain !== undefined && instances !== undefined && instances < chain.all)
     texts.push(` Of ${count(chain.all)} instances of the chain, ${count(instances)} are here.`);

@@ -26,6 +26,8 @@ export interface Listener {
   selected(lines: string[]): void;
   found(text: string): void;
   act(action: "search" | "help"): void;
+  /** Another part is seen than at first. */
+  moved(view: View): void;
 }
 
 /** What the page holds of a run, on a canvas inside `scroller`. */
@@ -42,6 +44,7 @@ export class Stage {
   private moved = 0;
   private wanted: (name: string) => boolean = () => true;
   private foundAt: number | undefined;
+  private told: View | undefined;
 
   constructor(
     shape: Timeline,
@@ -124,7 +127,8 @@ export class Stage {
   select(execution: number | undefined): void {
     const { scene, data } = this;
     scene.selected = execution;
-    if (execution === undefined) this.listener.selected([]);
+    if (execution === undefined)
+      this.listener.selected(scene.lit && this.chain ? describedInstance(this.chain, scene.lit) : []);
     else {
       const [start, end] = [data.start[execution] ?? 0, data.end[execution] ?? 0];
       scene.view = reaching(scene.view, start, end, this.limits);
@@ -253,9 +257,9 @@ export class Stage {
     this.context.setTransform(dots, 0, 0, dots, 0, 0);
     this.scene.scrolled = this.scroller.scrollTop;
     const drawn = draw(this.context, this.scene, this.theme);
-    const { from, to } = this.scene.view;
+    if (this.told !== undefined && this.told !== this.scene.view) this.listener.moved(this.scene.view);
+    this.told = this.scene.view;
     this.canvas.dataset["drawn"] = `${drawn.rectangles} rectangles, ${drawn.arrows} arrows`;
-    this.canvas.dataset["view"] = `${Math.round(from)} ${Math.round(to)}`;
     return drawn;
   }
 
@@ -434,10 +438,14 @@ export class Stage {
   private click(place: { x: number; y: number }): void {
     this.scroller.focus({ preventScroll: true });
     const time = this.timeAt(place.x);
-    const { chain, lit } = this.scene;
-    if (place.y > RULER && place.y < RULER + CHAIN && chain !== undefined && lit === undefined && time !== undefined) {
-      const near = chain.start.findIndex((start) => Math.abs(start - time) < 4 * this.nsOfPixel());
-      if (near >= 0) this.light(near);
+    const { chain } = this;
+    if (place.y > RULER && place.y < RULER + CHAIN && chain !== undefined && time !== undefined) {
+      const away = (start: number): number => Math.abs(start - time);
+      let nearest = 0;
+      chain.start.forEach((start, i) => {
+        if (away(start) < away(chain.start[nearest] ?? Infinity)) nearest = i;
+      });
+      if (away(chain.start[nearest] ?? Infinity) < 4 * this.nsOfPixel()) this.light(nearest);
       return;
     }
     this.select(this.executionAt(place.x, place.y));

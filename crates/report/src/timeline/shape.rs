@@ -15,7 +15,7 @@ pub struct Timeline<'a> {
     pub length_ns: i64,
     /// What the page holds of it, from and to.
     pub spans: Vec<Span>,
-    /// Rows of the run, or repeat: executions, messages, intervals off the CPU.
+    /// Rows of what counts of the run, or repeat: executions, messages, intervals off the CPU.
     pub rows: usize,
     /// Of these, on the page.
     pub rows_here: usize,
