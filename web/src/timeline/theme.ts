@@ -69,7 +69,7 @@ export function themeOf(element: Element, context: CanvasRenderingContext2D): Th
       const key = dim ? -1 - hue : hue;
       const colour = known.get(key);
       if (colour !== undefined) return colour;
-      const [light, faded] = dark ? ["30% 36%", "14% 22%"] : ["46% 80%", "24% 93%"];
+      const [light, faded] = dark ? ["30% 36%", "16% 24%"] : ["46% 80%", "30% 88%"];
       const made = `hsl(${hue} ${dim ? faded : light})`;
       known.set(key, made);
       return made;
