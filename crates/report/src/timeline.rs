@@ -1,5 +1,5 @@
-//! The run over time, as far as it fits: executions of callbacks by thread, messages from publish call to callback, what
-//! had the CPU, and the instances of the chain that the page is about.
+//! The run over time, as far as it fits: executions of callbacks by thread, messages from publish call to callback,
+//! what had the CPU, and the instances of the chain that the page is about.
 //!
 //! Rows are columns of integers ([`columns::Column`]); times are ns since `begin_ns`. Selection and words are those of
 //! [`tacho_tables::timeline`], which Perfetto gets, too.
@@ -54,7 +54,7 @@ pub fn timeline(run: &ReportRun, budget_bytes: usize) -> Option<Timeline<'_>> {
             false => around(&times, &looked_for, rows),
         };
         let selected = select(tables, &spans, begin, chosen.as_ref())?;
-        let bytes = selected.len();
+        let bytes = selected.bytes();
         let few = rows / looked_for.len().max(1) < 100;
         if bytes <= budget_bytes || few {
             break selected;
@@ -361,15 +361,15 @@ mod tests {
         let timeline = timeline(&run, 100_000).unwrap();
         assert_eq!((timeline.rows, timeline.rows_here), (1000, 1000));
         assert_eq!(timeline.spans, [(0, 1000 * PERIOD_NS)]);
-        assert!(timeline.len() < 25 * 1000, "{} bytes for 1000 executions and instances", timeline.len());
+        assert!(timeline.bytes() < 25 * 1000, "{} bytes for 1000 executions and instances", timeline.bytes());
     }
 
     #[test]
     fn of_a_longer_run_the_worst_and_the_median_instance_are_there_within_the_budget() {
         let run = run(100_000, 70_000);
         let timeline = timeline(&run, 100_000).unwrap();
-        assert!(timeline.len() <= 100_000, "{} bytes", timeline.len());
-        assert!(timeline.len() > 50_000, "the budget is used: {} bytes", timeline.len());
+        assert!(timeline.bytes() <= 100_000, "{} bytes", timeline.bytes());
+        assert!(timeline.bytes() > 50_000, "the budget is used: {} bytes", timeline.bytes());
         assert_eq!(timeline.rows, 100_000);
         assert!(timeline.rows_here < 20_000);
         let chain = timeline.chain.as_ref().unwrap();

@@ -524,7 +524,7 @@ export interface Timeline {
   publications: Publications;
   /** Repeats of the run, of which the page shows one; 1 if it is none. */
   repeats: number;
-  /** Rows of the run, or repeat: executions, messages, intervals off the CPU. */
+  /** Rows of what counts of the run, or repeat: executions, messages, intervals off the CPU. */
   rows: number;
   /** Of these, on the page. */
   rows_here: number;

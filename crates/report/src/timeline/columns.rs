@@ -35,7 +35,7 @@ impl Column {
     }
 
     /// Bytes that it takes in the page.
-    pub fn len(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.0.len()
     }
 }
@@ -57,23 +57,23 @@ fn varint(bytes: &mut Vec<u8>, mut value: u64) {
 mod tests {
     use super::*;
 
-    fn bytes(column: &Column) -> Vec<u8> {
+    fn decoded(column: &Column) -> Vec<u8> {
         STANDARD.decode(&column.0).unwrap()
     }
 
     #[test]
     fn small_magnitudes_are_single_bytes() {
-        assert_eq!(bytes(&Column::of([0, -1, 1, -2, 2])), [0, 1, 2, 3, 4]);
-        assert_eq!(bytes(&Column::of([150])), [0xac, 0x02], "300, the zigzag of 150");
+        assert_eq!(decoded(&Column::of([0, -1, 1, -2, 2])), [0, 1, 2, 3, 4]);
+        assert_eq!(decoded(&Column::of([150])), [0xac, 0x02], "300, the zigzag of 150");
     }
 
     #[test]
     fn growing_values_are_differences() {
-        assert_eq!(bytes(&Column::growing([1000, 1003, 1001])), [0xd0, 0x0f, 6, 3]);
+        assert_eq!(decoded(&Column::growing([1000, 1003, 1001])), [0xd0, 0x0f, 6, 3]);
     }
 
     #[test]
     fn an_absent_value_differs_from_zero() {
-        assert_eq!(bytes(&Column::optional([None, Some(0), Some(1)])), [0, 1, 3]);
+        assert_eq!(decoded(&Column::optional([None, Some(0), Some(1)])), [0, 1, 3]);
     }
 }

@@ -173,11 +173,11 @@ fn counts(groups: usize, of: impl Iterator<Item = usize>) -> Column {
 
 impl TimelineChain<'_> {
     /// Bytes of its columns.
-    pub fn len(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         let TimelineChain { row, start, duration, hops, causes, position, execution, published, begun, output, .. } =
             self;
         let columns = [row, start, duration, hops, causes, position, execution, published, begun, output];
         let others = [&self.at, &self.kind, &self.by, &self.from, &self.took];
-        columns.into_iter().chain(others).chain(&self.parts).map(Column::len).sum()
+        columns.into_iter().chain(others).chain(&self.parts).map(Column::bytes).sum()
     }
 }

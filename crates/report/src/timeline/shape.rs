@@ -145,7 +145,7 @@ pub struct OffCpuRows {
 
 impl Timeline<'_> {
     /// Bytes of its columns and names.
-    pub fn len(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let Timeline { executions, publications, flows, .. } = self;
         let Executions { start, duration, callback, cpu } = executions;
         let Publications { at, topic, process, execution } = publications;
@@ -156,7 +156,7 @@ impl Timeline<'_> {
             .iter()
             .flat_map(|of| [&of.thread, &of.from, &of.duration, &of.state, &of.words, &of.cpu, &of.by]);
         let names: usize = self.names.iter().map(String::len).sum();
-        let columns: usize = rows.into_iter().chain(of_flows).chain(of_off_cpu).map(Column::len).sum();
-        columns + names + self.chain.as_ref().map_or(0, TimelineChain::len)
+        let columns: usize = rows.into_iter().chain(of_flows).chain(of_off_cpu).map(Column::bytes).sum();
+        columns + names + self.chain.as_ref().map_or(0, TimelineChain::bytes)
     }
 }
