@@ -22,6 +22,17 @@ FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(
 MARK = '<script type="application/json" id="tacho-data">'
 
 
+BUSY = """
+middleware: cyclonedds
+nodes:
+  camera: {publishes: {/image: {size: 1 KiB, rate: 50 Hz}}}
+  left:   {subscribes: [/image], on: arrival, work: 9 ms}
+  right:  {subscribes: [/image], on: arrival, work: 9 ms}
+  third:  {subscribes: [/image], on: arrival, work: 9 ms}
+run: {duration: 2 s, cpus: {left: [0], right: [0], third: [0]}}
+"""
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """A real trace of the Autoware reference system, imported."""
@@ -330,9 +341,43 @@ def test_the_timeline_is_drawn_at_each_width_and_axe_finds_nothing(browser, repo
     browser.evaluate(AXE.read_text(encoding="utf-8") + "; 1")
     press(browser, "?")
     found = browser.evaluate(
-        "axe.run('#timeline').then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html.slice(0, 200))]))"
+        "axe.run().then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html.slice(0, 200))]))"
     )
     assert found == []
+
+
+def test_a_cpu_shows_who_had_it_while_a_thread_waited(browser, tmp_path):
+    """In virtual time, where the scheduler of two CPUs for three busy nodes is known."""
+    (tmp_path / "w.yaml").write_text(BUSY)
+    tacho(tmp_path, "simulate", "w.yaml", "-o", "run")
+    run = tmp_path / "run"
+    tacho(tmp_path, "report", "run")
+    opened(browser, run / "report.html")
+    rows = table(run, "preemptions")
+    begin = int(browser.evaluate(f"{STAGE}.data.shape.begin_ns"))
+    drawn = browser.evaluate(
+        f"""(d => d.threads.flatMap(t => [...t.offCpu.item].map(i => [t.tid, d.offCpu.from[i], d.offCpu.to[i]])))(
+            {STAGE}.data)"""
+    )
+    expected = Counter((row["tid"], row["from_ns"] - begin, row["to_ns"] - begin) for row in rows)
+    assert len(rows) > 10 and Counter(tuple(one) for one in drawn) == expected
+    had = {}
+    for row in rows:
+        if row["by_comm"] is not None and row["state"] != "blocked":
+            had.setdefault(row["cpu"], []).append((row["from_ns"], row["to_ns"]))
+    of_page = browser.evaluate(
+        f"{STAGE}.data.cpus.map(c => [c.number, [...c.row.start].reduce((sum, from, i) => sum + c.row.end[i] - from, 0)])"
+    )
+    assert {cpu: ns for cpu, ns in of_page} == {cpu: covered(spans) for cpu, spans in had.items()}
+
+
+def covered(spans):
+    """Length of the union of spans."""
+    total, last = 0, 0
+    for start, end in sorted(spans):
+        total += max(end - max(start, last), 0)
+        last = max(last, end)
+    return total
 
 
 def test_a_link_shows_the_same_part_and_moving_changes_it(browser, report, tmp_path):

@@ -72,7 +72,7 @@ export function draw(on: CanvasRenderingContext2D, scene: Scene, theme: Theme): 
   const seen = lanes.all.filter((lane) => lane.top + lane.height > scrolled && lane.top < scrolled + height - head);
   const litOnes = new Set((lit?.hops ?? []).map((hop) => hop.execution));
   for (const lane of seen) drawn.rectangles += drawLane(on, scene, theme, lane, head - scrolled + lane.top, litOnes);
-  if (lit !== undefined) waits(on, scene, theme, lit, head - scrolled, x);
+  if (lit !== undefined) litHops(on, scene, theme, lit, head - scrolled, x);
   drawn.arrows = arrows(on, scene, theme, head - scrolled, x);
   on.restore();
 
@@ -224,8 +224,8 @@ function label(on: CanvasRenderingContext2D, colour: string, text: string, x: nu
   on.fillText(text.length > most ? `${text.slice(0, most - 1)}…` : text, x + 4, y + SLICE / 2);
 }
 
-/** Waits of the lit instance, under the slices of the thread that waited. */
-function waits(
+/** Callbacks of the lit instance, however short, and its waits, under the slices of the thread that waited. */
+function litHops(
   on: CanvasRenderingContext2D,
   { data, lanes, width, gutter }: Scene,
   theme: Theme,
@@ -233,6 +233,12 @@ function waits(
   top: number,
   x: (ns: number) => number,
 ): void {
+  on.fillStyle = theme.part.computation;
+  for (const hop of lit.hops) {
+    const y = heightOf(lanes, data, hop.execution);
+    const [left, right] = [x(data.start[hop.execution] ?? NaN), x(data.end[hop.execution] ?? NaN)];
+    if (y !== undefined && right - left < 2) on.fillRect(left, top + y, 2, SLICE - 2);
+  }
   for (const stretch of lit.stretches) {
     const hop = lit.hops.find(({ position }) => position === stretch.position);
     const y = hop === undefined ? undefined : heightOf(lanes, data, hop.execution);
