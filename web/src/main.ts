@@ -1,10 +1,12 @@
 // The page: the answer, then the evidence for it.
 import "./style/page.css";
 import "./style/figures.css";
+import "./style/timeline.css";
 import "./style/narrow-and-print.css";
 import { causes } from "./causes";
 import { checks } from "./checks";
 import { compare } from "./compare";
+import { contents } from "./contents";
 import { parse } from "./data";
 import { distributions } from "./distributions";
 import { h } from "./dom";
@@ -20,6 +22,7 @@ import { studyOfRuns } from "./study-of-runs";
 import { laidOver } from "./sweep/laid-over";
 import { sweepSections } from "./sweep/page";
 import { tables } from "./tables";
+import { timeline } from "./timeline/section";
 import { waterfall } from "./waterfall";
 
 function show(report: HTMLElement): void {
@@ -37,6 +40,7 @@ function show(report: HTMLElement): void {
     studyOfRuns(page),
     graph(page, comparison),
     comparison && waterfall(comparison),
+    timeline(page),
     comparison && distributions(comparison),
     causes(page),
     findings(page),
@@ -47,7 +51,12 @@ function show(report: HTMLElement): void {
     tables(page),
     provenance(page),
   ];
-  report.replaceChildren(patterns(), ...sections.filter((section) => section !== undefined));
+  const [head, ...others] = [...sections];
+  const shown = [head, contents(sections), ...others].filter((section) => section !== undefined);
+  report.replaceChildren(patterns(), ...shown);
+  // The browser looked for the section of its address before it was drawn.
+  const asked = location.hash.startsWith("#timeline=") ? "timeline" : location.hash.slice(1);
+  if (asked !== "") document.getElementById(asked)?.scrollIntoView();
 }
 
 const report = document.getElementById("report");

@@ -105,7 +105,7 @@ export function provenance(page: Page): HTMLElement {
     "",
     h(
       "div",
-      { class: "wide" },
+      { "class": "wide", "tabindex": 0, "role": "group", "aria-labelledby": "provenance-title" },
       h(
         "table",
         { class: "facts" },

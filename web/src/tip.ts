@@ -17,10 +17,11 @@ function tipOfPage(): HTMLElement {
 
 /** Gives an element of a drawing a tip of some lines, the first being its title. */
 export function withTip<E extends SVGElement>(element: E, lines: string[], focusable = false): E {
+  // Only an element with a role may have a label (ARIA 1.2, 5.2.8.6).
+  element.setAttribute("role", "img");
   element.setAttribute("aria-label", lines.join("; "));
   if (focusable) {
     element.setAttribute("tabindex", "0");
-    element.setAttribute("role", "img");
     element.addEventListener("focus", () => show(lines, element.getBoundingClientRect()));
     element.addEventListener("blur", hide);
   }
@@ -33,7 +34,8 @@ export function withTip<E extends SVGElement>(element: E, lines: string[], focus
   return element;
 }
 
-function show(lines: string[], at: DOMRect): void {
+/** Shows the tip at a place of the window. */
+export function show(lines: string[], at: DOMRect): void {
   const tip = tipOfPage();
   tip.replaceChildren(...lines.map((line, i) => h("div", { class: i === 0 ? "tip-title" : "tip-line" }, line)));
   tip.hidden = false;
@@ -45,6 +47,7 @@ function show(lines: string[], at: DOMRect): void {
   tip.style.top = `${top + window.scrollY}px`;
 }
 
-function hide(): void {
+/** Hides it. */
+export function hide(): void {
   if (made !== undefined) made.hidden = true;
 }

@@ -8,18 +8,19 @@ mod packets;
 
 use crate::{replace, Error, Watched};
 use packets::{counter, instant, process_track, slice_begin, slice_end, thread_track, track, Packets};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use tacho_tables::row::{numbered, Row};
 use tacho_tables::summary::Summary;
-use tacho_tables::{Execution, Message, OffCpu, Process, Tables};
+use tacho_tables::timeline::{
+    is_flow, off_cpu_words, process_name, publish_call, sorted_by, thread_of, threads, Thread,
+};
+use tacho_tables::{Message, Process, Tables};
 
 /// Rows between two looks at who watches.
 const ROWS_A_STEP: usize = 1 << 14;
-/// Nodes that the name of a thread lists.
-const NODES_OF_A_THREAD: usize = 3;
 
 /// Writes the trace of a run to `out`. Times are those of the tables: ns of CLOCK_MONOTONIC.
 pub fn perfetto(tables: &Tables, summary: &Summary, out: &Path, watched: &mut Watched<'_>) -> Result<(), Error> {
@@ -65,8 +66,8 @@ struct Trace<'a> {
 
 /// Identities of tracks. Those of processes, threads, topics and the run are apart.
 struct Tracks {
-    threads: BTreeMap<(Row<Process>, u32), u64>,
-    off_cpu: BTreeMap<(Row<Process>, u32), u64>,
+    threads: BTreeMap<Thread, u64>,
+    off_cpu: BTreeMap<Thread, u64>,
     topics: BTreeMap<String, u64>,
     published_outside: BTreeMap<Row<Process>, u64>,
 }
@@ -78,8 +79,7 @@ impl Tracks {
         let first = 2 + tables.processes.len() as u64;
         let mut next = first..;
         let mut new = || next.next().unwrap_or(u64::MAX);
-        let process_of = |execution: &Execution| tables.callbacks[execution.callback].process;
-        let threads: BTreeSet<_> = tables.executions.iter().map(|one| (process_of(one), one.tid)).collect();
+        let threads: BTreeSet<_> = tables.executions.iter().map(|one| thread_of(tables, one)).collect();
         let off_cpu: BTreeSet<_> = tables.preemptions.iter().map(|one| (one.process, one.tid)).collect();
         let topics: BTreeSet<_> = tables.endpoints.iter().map(|endpoint| endpoint.topic.clone()).collect();
         let outside: BTreeSet<_> = tables
@@ -104,26 +104,14 @@ impl Tracks {
 impl Trace<'_> {
     fn name_tracks(&mut self) -> io::Result<()> {
         let Trace { tables, tracks, packets } = self;
-        let mut nodes: HashMap<(Row<Process>, u32), Vec<&str>> = HashMap::new();
-        for execution in tables.executions.iter() {
-            let callback = &tables.callbacks[execution.callback];
-            let Some(node) = callback.node else { continue };
-            let names = nodes.entry((callback.process, execution.tid)).or_default();
-            let name = tables.nodes[node].name.as_str();
-            if names.len() < NODES_OF_A_THREAD && !names.contains(&name) {
-                names.push(name);
-            }
-        }
+        let nodes = threads(tables);
         let pids = process_ids(&tables.processes);
         for (row, process) in numbered(&tables.processes) {
-            let of_process = tables.nodes.iter().filter(|node| node.process == row).map(|node| node.name.as_str());
-            let named = of_process.take(NODES_OF_A_THREAD).collect::<Vec<_>>().join(" ");
-            let name = if named.is_empty() { &process.executable } else { &named };
-            packets.write(&process_track(Tracks::process(row), pids[row.index()], name, &process.command))?;
+            let name = process_name(tables, row);
+            packets.write(&process_track(Tracks::process(row), pids[row.index()], &name, &process.command))?;
         }
         for ((process, tid), uuid) in &tracks.threads {
-            let name = nodes.get(&(*process, *tid)).map(|names| names.join(" ")).unwrap_or_default();
-            packets.write(&thread_track(*uuid, pids[process.index()], *tid, &name))?;
+            packets.write(&thread_track(*uuid, pids[process.index()], *tid, &nodes[&(*process, *tid)]))?;
         }
         for ((process, tid), uuid) in &tracks.off_cpu {
             let parent = tracks.threads.get(&(*process, *tid)).copied().unwrap_or(Tracks::process(*process));
@@ -151,9 +139,9 @@ impl Trace<'_> {
                 return Ok(());
             }
             let first = next;
-            let takes = |message: &u32| tables.messages[*message as usize].execution == Some(row);
+            let takes = |message: &Row<Message>| tables.messages[message.index()].execution == Some(row);
             next += taken[first..].iter().take_while(|message| takes(message)).count();
-            let thread = tracks.threads[&(tables.callbacks[execution.callback].process, execution.tid)];
+            let thread = tracks.threads[&thread_of(tables, execution)];
             let name = &names[execution.callback.index()];
             let cpu_ms = execution.cpu_ns.map(|ns| ns as f64 / 1e6);
             packets.write(&slice_begin(thread, execution.start_ns, name, &taken[first..next], cpu_ms))?;
@@ -168,7 +156,7 @@ impl Trace<'_> {
     /// An instant a publication that somebody took, where the flows of its messages begin.
     fn messages(&mut self, go_on: &mut dyn FnMut(f64) -> bool) -> io::Result<()> {
         let Trace { tables, tracks, packets } = self;
-        let key = |message: &Message| message.publisher.zip(message.publish_ns).filter(|_| is_flow(message));
+        let key = |message: &Message| publish_call(message).filter(|_| is_flow(message));
         let sent = sorted_by(tables, key);
         let all = sent.len().max(1) as f64;
         let (mut at, mut step) = (0, 0);
@@ -179,14 +167,14 @@ impl Trace<'_> {
                     return Ok(());
                 }
             }
-            let message = &tables.messages[sent[at] as usize];
-            let same = sent[at..].iter().take_while(|other| key(&tables.messages[**other as usize]) == key(message));
+            let message = &tables.messages[sent[at].index()];
+            let same = sent[at..].iter().take_while(|other| key(&tables.messages[other.index()]) == key(message));
             let end = at + same.count();
             if let Some((publisher, publish_ns)) = key(message) {
                 let endpoint = &tables.endpoints[publisher];
                 let process = tables.nodes[endpoint.node].process;
                 let inside = message.published_in.map(|row| &tables.executions[row]);
-                let thread = inside.map(|of| tracks.threads[&(tables.callbacks[of.callback].process, of.tid)]);
+                let thread = inside.map(|of| tracks.threads[&thread_of(tables, of)]);
                 let on = thread.or_else(|| tracks.published_outside.get(&process).copied());
                 let name = format!("publish {}", endpoint.topic);
                 let on = on.unwrap_or(Tracks::process(process));
@@ -224,13 +212,7 @@ impl Trace<'_> {
                 return Ok(());
             }
             let on = tracks.off_cpu[&(one.process, one.tid)];
-            let by = one.by_comm.as_ref().map(|by| by.as_str());
-            let name = match one.state {
-                OffCpu::Interrupted => format!("interrupted: {}", by.unwrap_or("not known by what")),
-                OffCpu::Runnable => format!("ready, no CPU: {}", by.unwrap_or("nobody known had it")),
-                OffCpu::Blocked => format!("blocked in {}", one.waits_in.as_ref().map_or("?", |of| of.as_str())),
-            };
-            packets.write(&slice_begin(on, one.from_ns, &name, &[], None))?;
+            packets.write(&slice_begin(on, one.from_ns, &off_cpu_words(one), &[], None))?;
             packets.write(&slice_end(on, one.to_ns))?;
         }
         Ok(())
@@ -256,19 +238,6 @@ impl Trace<'_> {
         }
         Ok(())
     }
-}
-
-/// Whether both ends of a message are known: where it was published, and the callback that took it.
-fn is_flow(message: &Message) -> bool {
-    message.publisher.is_some() && message.publish_ns.is_some() && message.execution.is_some()
-}
-
-/// Rows of the messages that have a key, in the order of the keys.
-fn sorted_by<K: Ord>(tables: &Tables, key: impl Fn(&Message) -> Option<K>) -> Vec<u32> {
-    let of = |row: &u32| key(&tables.messages[*row as usize]);
-    let mut rows: Vec<u32> = (0..tables.messages.len() as u32).filter(|row| of(row).is_some()).collect();
-    rows.sort_by_key(of);
-    rows
 }
 
 /// Process ids, each once: Perfetto takes two processes of one id for one, as several hosts may have.

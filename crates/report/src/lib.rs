@@ -12,6 +12,7 @@ mod published;
 mod shapes;
 pub mod sweep;
 mod text;
+pub mod timeline;
 
 pub use text::{render_before_after, render_explain, shorten, Column, Table, Terminal};
 

@@ -6,6 +6,7 @@ use crate::comparison::{compare, Compared};
 use crate::drawn::Drawn;
 use crate::published::{self, Study};
 use crate::sweep::Sweep;
+use crate::timeline::{timeline, Timeline, BUDGET_BYTES};
 use crate::{Error, ReportRun, Result};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -63,6 +64,9 @@ pub struct PageRun<'a> {
     pub study: Option<&'static Study>,
     /// See [`ReportRun::in_node_clock_ms`].
     pub in_node_clock_ms: &'a BTreeMap<String, f64>,
+    /// The run over time; absent if no execution of a callback was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<Timeline<'a>>,
 }
 
 /// What became of the chain that the runs are compared by.
@@ -202,11 +206,12 @@ pub fn page(runs: &[ReportRun]) -> Result<Page<'_>> {
         let drawn = runs[run].tables.chains.iter().position(|chain| Some(&chain.path) == path);
         compared.get(run).map(|of| PageCompared { of: *of, drawn })
     };
-    let runs = runs.iter().enumerate().map(|(i, run)| page_run(run, compared(i))).collect::<Result<_>>()?;
+    let budget = BUDGET_BYTES / runs.len().max(1);
+    let runs = runs.iter().enumerate().map(|(i, run)| page_run(run, compared(i), budget)).collect::<Result<_>>()?;
     Ok(Page { format: 1, tacho_version: env!("CARGO_PKG_VERSION"), runs })
 }
 
-fn page_run(run: &ReportRun, compared: Option<PageCompared>) -> Result<PageRun<'_>> {
+fn page_run(run: &ReportRun, compared: Option<PageCompared>, budget_bytes: usize) -> Result<PageRun<'_>> {
     let more = run.tables.notes.iter().filter(|note| !run.summary.notes.contains(note));
     let notes = run.summary.notes.iter().chain(more).map(|note| (note.name.clone(), note.count, note.text.clone()));
     let notes: Vec<Note> = once_with(notes).into_iter().map(|(name, count, text)| Note { name, count, text }).collect();
@@ -232,6 +237,7 @@ fn page_run(run: &ReportRun, compared: Option<PageCompared>) -> Result<PageRun<'
         sweep: run.sweep.as_ref(),
         study: run.study.as_deref().and_then(published::study),
         in_node_clock_ms: &run.in_node_clock_ms,
+        timeline: timeline(run, budget_bytes),
     })
 }
 

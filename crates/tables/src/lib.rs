@@ -21,6 +21,7 @@ pub mod rows;
 pub mod store;
 pub mod summary;
 mod threads;
+pub mod timeline;
 
 pub use actions::{action_of, is_feedback, Goal, GoalOutcome};
 pub use callbacks::{Callback, CallbackKind, CallbackName};

@@ -1,7 +1,7 @@
 // The shapes of crates/report: what is embedded into the page.
 // Made of the Rust types by `WRITE_SHAPES=1 cargo test -p tacho-report shapes`.
 import type { RunInfo } from "./run";
-import type { Note, Point, Summary } from "./summary";
+import type { CauseKind, Note, Point, Summary } from "./summary";
 import type { BeforeAfter, ObjectiveCurve, Pair, Promised, Side, Spread } from "./tuning";
 
 /** See `Condition::Of`. */
@@ -15,6 +15,9 @@ export interface Bounds {
   /** One of these. */
   one_of?: Word[];
 }
+
+/** Integers of one column. */
+export type Column = string;
 
 /** What a figure or a parameter of a point must be. */
 export type Condition = Word | Bounds;
@@ -32,6 +35,18 @@ export interface Drawn {
   thinned: boolean;
   /** Box as study A draws it. */
   whiskers: Whiskers;
+}
+
+/** Columns of executions, thread by thread, each by start. */
+export interface Executions {
+  /** Index into the callbacks. */
+  callback: Column;
+  /** CPU time; optional. */
+  cpu: Column;
+  /** To `callback_end`; optional: absent if its process ended inside. */
+  duration: Column;
+  /** Growing: `callback_start`. */
+  start: Column;
 }
 
 /** One of its figures. Values are drawn in `unit`; boxes, courses and subscribers are latencies in us. */
@@ -60,6 +75,16 @@ export interface Figure {
   unit: string;
   /** See `Measure::Values`. */
   where: Record<string, Condition>;
+}
+
+/** Columns of messages, by publication. */
+export interface Flows {
+  /** The execution that took it. */
+  execution: Column;
+  /** Growing: index into the publications. */
+  publication: Column;
+  /** When it was taken, ns since its publication; optional. */
+  taken: Column;
 }
 
 /** Means over all instances, of one node of the path. */
@@ -181,6 +206,24 @@ export type Measure = {
   /** The divisor. */
   to: Record<string, Condition>;
 };
+
+/** Columns of intervals in which a thread could not go on. */
+export interface OffCpuRows {
+  /** Index into the names: who had that CPU, if it was ready or interrupted; optional. */
+  by: Column;
+  /** The CPU. */
+  cpu: Column;
+  /** How long. */
+  duration: Column;
+  /** Growing. */
+  from: Column;
+  /** 0: ready, without a CPU; 1: blocked; 2: interrupted. */
+  state: Column;
+  /** Index into the threads. */
+  thread: Column;
+  /** Index into the names: why, in words. */
+  words: Column;
+}
 
 /** Everything on the page. */
 export interface Page {
@@ -323,6 +366,8 @@ export interface PageRun {
   summary: Summary;
   /** See `ReportRun::sweep`. */
   sweep: Sweep | null;
+  /** The run over time; absent if no execution of a callback was recorded. */
+  timeline?: Timeline;
   /** What of it does not count, in a sentence. */
   window?: string;
 }
@@ -358,6 +403,18 @@ export interface Parts {
   queueing_ms: number;
   /** Publish call to message there; alignment, too, where that is absent. */
   transport_ms: number;
+}
+
+/** Columns of publish calls, by time. */
+export interface Publications {
+  /** Growing: just before the publish call. */
+  at: Column;
+  /** The execution that published; optional. */
+  execution: Column;
+  /** Index into the processes. */
+  process: Column;
+  /** Index into the names: its topic. */
+  topic: Column;
 }
 
 /** A best rate that study E published. */
@@ -441,6 +498,125 @@ export interface SweepPoint {
   name: string;
   /** What the sweep varied, as written. */
   parameters: Record<string, string>;
+}
+
+/** The timeline of a run. */
+export interface Timeline {
+  /** Begin of the run, ns of the tables, as text: a JSON number holds fewer digits. */
+  begin_ns: string;
+  /** Callbacks, by their `row_id`. */
+  callbacks: TimelineCallback[];
+  /** The chain that the page is about; absent without an instance. */
+  chain?: TimelineChain;
+  /** Executions of callbacks. */
+  executions: Executions;
+  /** Messages, from publish call to callback. */
+  flows: Flows;
+  /** From there to the last event of the run, or repeat. */
+  length_ns: number;
+  /** Names that rows refer to. */
+  names: string[];
+  /** When a thread could not go on; absent without scheduler events. */
+  off_cpu?: OffCpuRows;
+  /** Processes. */
+  processes: TimelineProcess[];
+  /** Publish calls whose message somebody took. */
+  publications: Publications;
+  /** Repeats of the run, of which the page shows one; 1 if it is none. */
+  repeats: number;
+  /** Rows of what counts of the run, or repeat: executions, messages, intervals off the CPU. */
+  rows: number;
+  /** Of these, on the page. */
+  rows_here: number;
+  /** What the page holds of it, from and to. */
+  spans: [number, number][];
+  /** Threads that executed callbacks inside the spans, in the order of their executions below. */
+  threads: TimelineThread[];
+}
+
+/** A callback. */
+export interface TimelineCallback {
+  /** As all ways out name it. */
+  name: string;
+  /** Its node, if that is known. */
+  node: string | null;
+  /** The same without its node. */
+  short: string;
+}
+
+/** A chain and those of its instances that lie inside the spans of the page. */
+export interface TimelineChain {
+  /** Instances of the run, of which those below are on the page. */
+  all: number;
+  /** Of causes: position of the node where it happened. */
+  at: Column;
+  /** Start of its callback, ns since the start of its instance. */
+  begun: Column;
+  /** Index into the names. */
+  by: Column;
+  /** How many of the causes are its; 0 if it is not explained. */
+  causes: Column;
+  /** End-to-end time, ns. */
+  duration: Column;
+  /** Number of its execution on this page; optional. */
+  execution: Column;
+  /** Where it, or its first interval, began, ns since the start of its instance; optional. */
+  from: Column;
+  /** How many of the hops are its. */
+  hops: Column;
+  /** Index into `kinds`. */
+  kind: Column;
+  /** Kinds of these causes. */
+  kinds: CauseKind[];
+  /**
+   * Which of them has the median end-to-end time, of an even count the lower of the two in the middle; absent if it
+   * is not on the page.
+   */
+  median: number | null;
+  /** Name. */
+  name: string;
+  /** Its output, ns since the start of its instance. */
+  output: Column;
+  /** Parts, ns, optional: computation, off_cpu, preemption, transport, alignment, queueing, kept. */
+  parts: Column[];
+  /** Node, topic, node ... node. */
+  path: string[];
+  /** Of hops: position on the path. */
+  position: Column;
+  /** Publication of its input, ns since the start of its instance; optional. */
+  published: Column;
+  /** Growing: its `row_id` in table `instances`. */
+  row: Column;
+  /** Growing: start, ns since the begin. */
+  start: Column;
+  /** How long, ns. */
+  took: Column;
+  /** Which of them has the greatest end-to-end time of all; absent if it is not on the page. */
+  worst: number | null;
+}
+
+/** A process. */
+export interface TimelineProcess {
+  /** Its host. */
+  host: string;
+  /** Its last event, ns since the begin. */
+  last_ns: number;
+  /** Its nodes, or its executable. */
+  name: string;
+  /** Its id. */
+  pid: number;
+}
+
+/** A thread. */
+export interface TimelineThread {
+  /** How many of the executions are its. */
+  executions: number;
+  /** Nodes of its callbacks. */
+  name: string;
+  /** Index into the processes. */
+  process: number;
+  /** Its id. */
+  tid: number;
 }
 
 /** The point whose figure a bound is a multiple of. */

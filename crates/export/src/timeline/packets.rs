@@ -2,6 +2,7 @@
 
 use crate::protobuf::Message;
 use std::io::{self, Write};
+use tacho_tables::row::Row;
 
 /// Of `TrackEvent.Type`.
 const BEGIN: u64 = 1;
@@ -78,7 +79,13 @@ pub fn track(uuid: u64, parent: Option<u64>, name: &str, unit: Option<&str>) -> 
 }
 
 /// The begin of a slice, at which these flows arrive.
-pub fn slice_begin(track: u64, ns: i64, name: &str, flows: &[u32], cpu_ms: Option<f64>) -> Packet {
+pub fn slice_begin(
+    track: u64,
+    ns: i64,
+    name: &str,
+    flows: &[Row<tacho_tables::Message>],
+    cpu_ms: Option<f64>,
+) -> Packet {
     let mut event = with_flows(of(BEGIN, track).text(23, name), flows);
     if let Some(ms) = cpu_ms {
         event = event.message(4, &Message::default().double(5, ms).text(10, "cpu_ms"));
@@ -92,7 +99,13 @@ pub fn slice_end(track: u64, ns: i64) -> Packet {
 }
 
 /// An instant, at which these flows begin, with notes.
-pub fn instant(track: u64, ns: i64, name: &str, flows: &[u32], notes: &[(&str, &str)]) -> Packet {
+pub fn instant(
+    track: u64,
+    ns: i64,
+    name: &str,
+    flows: &[Row<tacho_tables::Message>],
+    notes: &[(&str, &str)],
+) -> Packet {
     let event = with_flows(of(INSTANT, track).text(23, name), flows);
     let noted = |event: Message, (name, text): &(&str, &str)| {
         event.message(4, &Message::default().text(6, text).text(10, name))
@@ -110,6 +123,6 @@ fn of(kind: u64, track: u64) -> Message {
 }
 
 /// A message is a flow of its own; 0 is none to Perfetto.
-fn with_flows(event: Message, messages: &[u32]) -> Message {
-    messages.iter().fold(event, |event, row| event.fixed(47, u64::from(*row) + 1))
+fn with_flows(event: Message, messages: &[Row<tacho_tables::Message>]) -> Message {
+    messages.iter().fold(event, |event, row| event.fixed(47, u64::from(row.number()) + 1))
 }
