@@ -1,12 +1,14 @@
 """`tacho export`: what other tools read of it, held against the tables."""
 
 import csv
+import json
 import shutil
 import signal
 from collections import Counter
 
 import pyarrow.parquet as parquet
 import pytest
+from mcap.reader import make_reader
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2
 from waiting import finished
 
@@ -64,6 +66,37 @@ def test_the_trace_has_the_callbacks_flows_and_latencies_of_the_tables(tacho, ru
     assert sorted(latencies) == pytest.approx(sorted(ns / 1e3 for ns in known))
     units = {t.counter.unit_name for t in tracks.values() if t.HasField("counter")}
     assert units == {"us"}
+
+
+def test_mcap_has_the_figures_of_the_tables_in_wall_time(tacho, run):
+    """The reference reader of the format reads it."""
+    tacho("export", "run", "--to", "mcap", "-o", "f.mcap")
+    found = {}
+    with (tacho.directory / "f.mcap").open("rb") as file:
+        for schema, channel, message in make_reader(file).iter_messages(log_time_order=False):
+            assert schema.encoding == "jsonschema" and channel.message_encoding == "json"
+            value = json.loads(message.data)
+            assert value.keys() <= json.loads(schema.data)["properties"].keys()
+            found.setdefault(channel.topic, []).append((message.log_time, message.publish_time, value))
+    offset = json.loads((run / "run.json").read_text())["realtime_offset_ns"]
+    executions, messages, endpoints = table(run, "executions"), table(run, "messages"), table(run, "endpoints")
+    nodes, instances, chains = table(run, "nodes"), table(run, "instances"), table(run, "chains")
+
+    for channel, topic, node in (("points/filter", "/points", "/filter"), ("filtered/log", "/filtered", "/log")):
+        of = [m for m in messages if endpoints[m["subscription"]]["topic"] == topic]
+        of = [m for m in of if nodes[endpoints[m["subscription"]]["node"]]["name"] == node and m["callback_ns"]]
+        expected = [(m["callback_ns"] + offset, (m["callback_ns"] - m["publish_ns"]) / 1e3) for m in of]
+        latencies = [(at, value["latency_us"]) for at, _, value in found[f"/tacho/latency/{channel}"]]
+        assert len(of) > 20 and latencies == pytest.approx(sorted(expected))
+    ended = sorted((e["end_ns"] + offset, e["start_ns"] + offset) for e in executions if e["end_ns"] is not None)
+    of_callbacks = [of for topic, of in found.items() if topic.startswith("/tacho/callbacks/")]
+    assert sorted((at, begun) for of in of_callbacks for at, begun, _ in of) == ended
+    names = [chain["name"] for chain in chains]
+    of_chain = [i for i in instances if names[i["chain"]] == "localisation"]
+    arrived = [(at, value["end_to_end_ms"]) for at, _, value in found["/tacho/chains/localisation"]]
+    assert arrived == pytest.approx(sorted((i["end_ns"] + offset, i["end_to_end_ns"] / 1e6) for i in of_chain))
+    lost = Counter(m["subscription"] for m in messages if m["delivery"] == "lost")
+    assert sum(of[-1][2]["lost"] for topic, of in found.items() if "/lost/" in topic) == sum(lost.values())
 
 
 def test_csv_has_every_row_and_column_of_every_table(tacho, run):

@@ -25,6 +25,14 @@ pub fn run(options: Export) -> Outcome {
     let mut watched = Watched { show: &mut |what, done| shown.show(what, done), stop };
     let written = match options.to {
         Format::Csv => tacho_export::tables_as_csv(&run, &options.out, &mut watched),
+        Format::Mcap => {
+            let Whole { tables, summary, .. } = tacho_figures::whole(&run, None)?;
+            let offset_ns = run.info().with_context(|| path.to_string())?.realtime_offset_ns;
+            if offset_ns.is_none() {
+                eprintln!("tacho: {path}: its wall time is not known: times are those of its clock");
+            }
+            tacho_export::figures_over_time(&tables, &summary, offset_ns, &options.out, &mut watched)
+        }
         Format::Perfetto => {
             let Whole { tables, summary, .. } = tacho_figures::whole(&run, None)?;
             tacho_export::perfetto(&tables, &summary, &options.out, &mut watched)

@@ -1,12 +1,14 @@
-//! Tables of a run into the formats of other tools: [`perfetto`] and [`tables_as_csv`].
+//! Tables of a run into the formats of other tools: [`perfetto`], [`figures_over_time`] and [`tables_as_csv`].
 //!
 //! What is written stands under a temporary name until it is whole, so that nobody takes a part for the whole. Long
-//! tables stream through; of each message eight bytes are kept in memory.
+//! tables stream through; of each message eight bytes are kept in memory, of each figure over time sixteen.
 
+mod figures_over_time;
 mod protobuf;
 mod tables_as_csv;
 mod timeline;
 
+pub use figures_over_time::figures_over_time;
 pub use tables_as_csv::tables_as_csv;
 pub use timeline::perfetto;
 

@@ -1,0 +1,238 @@
+//! Figures over time as MCAP, for Foxglove and PlotJuggler beside a bag of the same drive: JSON messages, each kind with
+//! its JSON Schema, in the order of time.
+
+mod schemas;
+
+use crate::{replace, Error, Watched};
+use mcap::records::MessageHeader;
+use mcap::{McapError, WriteOptions, Writer};
+use schemas::{Kind, Schema};
+use serde_json::{json, Map, Value};
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+use tacho_tables::row::{numbered, Row};
+use tacho_tables::summary::Summary;
+use tacho_tables::{Delivery, Execution, Instance, Message, Tables};
+
+/// Messages between two looks at who watches.
+const MESSAGES_A_STEP: usize = 1 << 14;
+/// Foxglove's number of a warning.
+const WARNING: u32 = 3;
+
+/// A figure that has a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Figure {
+    Reached(Row<Message>),
+    Lost(Row<Message>),
+    Ended(Row<Execution>),
+    Arrived(Row<Instance>),
+}
+
+/// Writes the figures of a run to `out`. `realtime_offset_ns` is wall time minus the clock of the tables: without it,
+/// times are those of the tables.
+pub fn figures_over_time(
+    tables: &Tables,
+    summary: &Summary,
+    realtime_offset_ns: Option<i64>,
+    out: &Path,
+    watched: &mut Watched<'_>,
+) -> Result<(), Error> {
+    replace(out, |part| {
+        let failed = |error: McapError| Error::Io { path: part.into(), source: in_io(error) };
+        let file = File::create(part).map_err(|source| Error::Io { path: part.into(), source })?;
+        // Messages are uncompressed: `mcap compress` does that.
+        let options = WriteOptions::new().compression(None).library(concat!("tacho ", env!("CARGO_PKG_VERSION")));
+        let writer = options.create(BufWriter::new(file)).map_err(failed)?;
+        let mut log = Log {
+            tables,
+            writer,
+            offset_ns: realtime_offset_ns.unwrap_or(0),
+            schemas: HashMap::new(),
+            channels: HashMap::new(),
+            lost: HashMap::new(),
+        };
+        log.findings(summary).map_err(failed)?;
+        let figures = figures(tables);
+        for (number, (_, figure)) in figures.iter().enumerate() {
+            if number.is_multiple_of(MESSAGES_A_STEP) {
+                watched.step("figures", number as f64 / figures.len() as f64, out)?;
+            }
+            log.figure(*figure).map_err(failed)?;
+        }
+        log.writer.finish().map(drop).map_err(failed)
+    })
+}
+
+fn in_io(error: McapError) -> io::Error {
+    match error {
+        McapError::Io(error) => error,
+        other => io::Error::other(other),
+    }
+}
+
+/// All figures in the order of their times.
+fn figures(tables: &Tables) -> Vec<(i64, Figure)> {
+    let mut figures = Vec::new();
+    for (row, message) in tables.messages.iter().enumerate().map(|(number, message)| (Row::new(number as u32), message))
+    {
+        if message.delivery == Delivery::Lost {
+            figures.extend(message.publish_ns.map(|ns| (ns, Figure::Lost(row))));
+        }
+        // Between the ends of a message of an emulated board lies emulated time.
+        if let (Some(ns), Some(_), false) = (reached_ns(message), message.publish_ns, message.emulated) {
+            figures.push((ns, Figure::Reached(row)));
+        }
+    }
+    figures.extend(numbered(&tables.executions).filter_map(|(row, one)| Some((one.end_ns?, Figure::Ended(row)))));
+    figures.extend(numbered(&tables.instances).map(|(row, one)| (one.end_ns, Figure::Arrived(row))));
+    figures.sort_unstable();
+    figures
+}
+
+/// When the callback of a message began, else when it was taken.
+fn reached_ns(message: &Message) -> Option<i64> {
+    message.callback_ns.or(message.take_ns)
+}
+
+struct Log<'a> {
+    tables: &'a Tables,
+    writer: Writer<BufWriter<File>>,
+    offset_ns: i64,
+    schemas: HashMap<Kind, u16>,
+    /// Id and next sequence number of each channel.
+    channels: HashMap<String, (u16, u32)>,
+    /// Messages lost so far, by channel.
+    lost: HashMap<String, u64>,
+}
+
+impl Log<'_> {
+    fn figure(&mut self, figure: Figure) -> Result<(), McapError> {
+        let tables = self.tables;
+        match figure {
+            Figure::Reached(row) => {
+                let message = &tables.messages[row.index()];
+                let (Some(publish_ns), Some(reached_ns)) = (message.publish_ns, reached_ns(message)) else {
+                    return Ok(());
+                };
+                let values = [
+                    ("latency_us", Some((reached_ns - publish_ns) as f64 / 1e3)),
+                    ("to_arrival_us", message.arrival_ns.map(|ns| (ns - publish_ns) as f64 / 1e3)),
+                ];
+                self.write(Kind::Latency, &self.way("latency", message), (publish_ns, reached_ns), numbers(values))
+            }
+            Figure::Lost(row) => {
+                let message = &tables.messages[row.index()];
+                let (channel, at_ns) = (self.way("lost", message), message.publish_ns.unwrap_or_default());
+                let lost = self.lost.entry(channel.clone()).or_default();
+                *lost += 1;
+                let value = json!({"lost": *lost});
+                self.write(Kind::Lost, &channel, (at_ns, at_ns), value)
+            }
+            Figure::Ended(row) => {
+                let execution = &tables.executions[row.index()];
+                let Some(end_ns) = execution.end_ns else { return Ok(()) };
+                let name = tables.callbacks[execution.callback].name(&tables.nodes, &tables.processes).to_string();
+                let values = [
+                    ("duration_ms", Some((end_ns - execution.start_ns) as f64 / 1e6)),
+                    ("cpu_ms", execution.cpu_ns.map(in_ms)),
+                ];
+                let channel = format!("/tacho/callbacks/{}", as_topic(&name));
+                self.write(Kind::Callback, &channel, (execution.start_ns, end_ns), numbers(values))
+            }
+            Figure::Arrived(row) => {
+                let one = &tables.instances[row.index()];
+                let values = [
+                    ("end_to_end_ms", Some(one.end_to_end_ns)),
+                    ("computation_ms", Some(one.computation_ns)),
+                    ("off_cpu_ms", one.off_cpu_ns),
+                    ("preemption_ms", one.preemption_ns),
+                    ("transport_ms", Some(one.transport_ns)),
+                    ("alignment_ms", one.alignment_ns),
+                    ("queueing_ms", Some(one.queueing_ns)),
+                    ("kept_ms", one.kept_ns),
+                ];
+                let values = values.map(|(name, ns)| (name, ns.map(in_ms)));
+                let channel = format!("/tacho/chains/{}", as_topic(&tables.chains[one.chain].name));
+                self.write(Kind::Chain, &channel, (one.start_ns, one.end_ns), numbers(values))
+            }
+        }
+    }
+
+    /// Findings have no time of their own: they stand at the beginning.
+    fn findings(&mut self, summary: &Summary) -> Result<(), McapError> {
+        let begin_ns = self.tables.processes.iter().map(|process| process.first_ns).min().unwrap_or(0);
+        let wall_ns = begin_ns + self.offset_ns;
+        for finding in summary.findings.iter().flatten() {
+            for case in &finding.cases {
+                let message = format!("{}: {} Costs: {} Next: {}", case.subject, case.evidence, case.cost, case.next);
+                let log = json!({
+                    "timestamp": {"sec": wall_ns.div_euclid(1_000_000_000), "nsec": wall_ns.rem_euclid(1_000_000_000)},
+                    "level": WARNING, "name": finding.lint, "message": message, "file": "", "line": 0,
+                });
+                self.write(Kind::Finding, "/tacho/findings", (begin_ns, begin_ns), log)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The channel of what goes over a topic to a node.
+    fn way(&self, what: &str, message: &Message) -> String {
+        let endpoint = &self.tables.endpoints[message.subscription];
+        let node = &self.tables.nodes[endpoint.node].name;
+        format!("/tacho/{what}/{}/{}", as_topic(&endpoint.topic), as_topic(node))
+    }
+
+    fn write(
+        &mut self,
+        kind: Kind,
+        channel: &str,
+        (from_ns, at_ns): (i64, i64),
+        value: Value,
+    ) -> Result<(), McapError> {
+        let (channel_id, sequence) = match self.channels.get_mut(channel) {
+            Some((id, next)) => {
+                *next += 1;
+                (*id, *next - 1)
+            }
+            None => {
+                let schema = match self.schemas.get(&kind) {
+                    Some(id) => *id,
+                    None => {
+                        let Schema { name, text } = kind.schema();
+                        let id = self.writer.add_schema(name, "jsonschema", text.as_bytes())?;
+                        self.schemas.insert(kind, id);
+                        id
+                    }
+                };
+                let id = self.writer.add_channel(schema, channel, "json", &BTreeMap::new())?;
+                self.channels.insert(channel.to_owned(), (id, 1));
+                (id, 0)
+            }
+        };
+        let wall = |ns: i64| (ns + self.offset_ns).max(0) as u64;
+        let header = MessageHeader { channel_id, sequence, log_time: wall(at_ns), publish_time: wall(from_ns) };
+        self.writer.write_to_known_channel(&header, value.to_string().as_bytes())
+    }
+}
+
+fn in_ms(ns: i64) -> f64 {
+    ns as f64 / 1e6
+}
+
+/// Those that are known.
+fn numbers<const COUNT: usize>(values: [(&str, Option<f64>); COUNT]) -> Value {
+    let known = values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value?))));
+    Value::Object(known.collect::<Map<_, _>>())
+}
+
+/// A name as a part of a topic: what no name of ROS has becomes `_`.
+fn as_topic(name: &str) -> String {
+    let known = |c: char| if c.is_ascii_alphanumeric() || c == '/' { c } else { '_' };
+    let mut topic: String = name.trim_start_matches('/').chars().map(known).collect();
+    while topic.contains("__") {
+        topic = topic.replace("__", "_");
+    }
+    topic.trim_end_matches('_').to_owned()
+}
