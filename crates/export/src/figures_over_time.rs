@@ -1,5 +1,5 @@
-//! Figures over time as MCAP, for Foxglove and PlotJuggler beside a bag of the same drive: JSON messages, each kind with
-//! its JSON Schema, in the order of time.
+//! Figures over time as MCAP, for Foxglove and PlotJuggler beside a bag of the same drive: JSON messages, each kind
+//! with its JSON Schema, in the order of time.
 
 mod schemas;
 
@@ -75,8 +75,7 @@ fn in_io(error: McapError) -> io::Error {
 /// All figures in the order of their times.
 fn figures(tables: &Tables) -> Vec<(i64, Figure)> {
     let mut figures = Vec::new();
-    for (row, message) in tables.messages.iter().enumerate().map(|(number, message)| (Row::new(number as u32), message))
-    {
+    for (row, message) in numbered(&tables.messages) {
         if message.delivery == Delivery::Lost {
             figures.extend(message.publish_ns.map(|ns| (ns, Figure::Lost(row))));
         }

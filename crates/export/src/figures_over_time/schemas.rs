@@ -53,7 +53,10 @@ impl Kind {
             Kind::Finding => (
                 "foxglove.Log",
                 json!({
-                    "timestamp": {"type": "object", "properties": {"sec": {"type": "integer"}, "nsec": {"type": "integer"}}},
+                    "timestamp": {
+                        "type": "object",
+                        "properties": {"sec": {"type": "integer"}, "nsec": {"type": "integer"}},
+                    },
                     "level": {"type": "integer"}, "message": {"type": "string"}, "name": {"type": "string"},
                     "file": {"type": "string"}, "line": {"type": "integer"},
                 }),
