@@ -3,7 +3,7 @@
 
 mod lab;
 
-use lab::{figures, workload, Lab};
+use lab::{figures, payloads, workload, Lab};
 use std::collections::{BTreeMap, BTreeSet};
 use tacho_events::run::RunDirectory;
 use tacho_events::{Payload, Reader};
@@ -60,6 +60,20 @@ fn nodes_run_beside_each_other_and_the_callbacks_of_each_do_not() {
         assert!(pairs().filter(|(a, b)| a.0 == b.0).all(|(a, b)| !overlap(a, b)), "{middleware}");
         let beside = pairs().filter(|(a, b)| a.0 != b.0 && overlap(a, b)).count() as u64;
         assert!(beside > sent, "{middleware}: {beside} of {sent}");
+    }
+}
+
+#[test]
+fn messages_that_wait_for_a_busy_node_keep_no_thread_awake() {
+    for middleware in ["inproc", "ros2", "socket"] {
+        let lab = Lab::new();
+        let busy = system(middleware, "threads: 3, ").replacen("sleep: 15 ms", "sleep: 120 ms", 1);
+        let ran = lab.run(&workload(middleware, &busy)).unwrap();
+        let sent = figures(&ran, "source").outputs[0].sent;
+        assert!(figures(&ran, "first").taken[0] < sent, "{middleware}: it was never busy");
+        let is_wait = |of: &Payload| matches!(of, Payload::RclcppExecutorWaitForWork { .. });
+        let waits = payloads(&lab.run_directory()).iter().filter(|of| is_wait(of)).count() as u64;
+        assert!(waits < 20 * sent, "{middleware}: {waits} waits for {sent} messages");
     }
 }
 

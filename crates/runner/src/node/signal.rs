@@ -88,32 +88,41 @@ impl Interrupt {
 
 /// The descriptors of a node's subscriptions, in their order, followed by that of its signal.
 #[derive(Debug)]
-pub struct Poll(Vec<libc::pollfd>);
+pub struct Poll {
+    polled: Vec<libc::pollfd>,
+    subscriptions: Vec<RawFd>,
+}
 
 impl Poll {
     /// Polls these subscriptions and a signal with a descriptor.
     pub fn new(subscriptions: &[RawFd], signal: &File) -> Poll {
         let all = subscriptions.iter().copied().chain([signal.as_raw_fd()]);
-        Poll(all.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 }).collect())
+        let polled = all.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 }).collect();
+        Poll { polled, subscriptions: subscriptions.to_vec() }
     }
 
-    /// Waits until one is readable or `timeout_ns` have passed; [`readable`](Poll::readable) then says which.
-    pub fn wait(&mut self, timeout_ns: i64, signal: &File) {
+    /// Waits until one is readable or `timeout_ns` have passed; [`readable`](Poll::readable) then says which. Those that
+    /// are known to have a message are not waited for: on several threads their node may be busy.
+    pub fn wait(&mut self, timeout_ns: i64, signal: &File, is_known: impl Fn(usize) -> bool) {
+        for (index, (polled, fd)) in self.polled.iter_mut().zip(&self.subscriptions).enumerate() {
+            polled.fd = if is_known(index) { -1 } else { *fd };
+        }
         let timeout = libc::timespec { tv_sec: timeout_ns / 1_000_000_000, tv_nsec: timeout_ns % 1_000_000_000 };
         // SAFETY: all pointers are valid through the call.
-        let count =
-            unsafe { libc::ppoll(self.0.as_mut_ptr(), self.0.len() as libc::nfds_t, &timeout, std::ptr::null()) };
+        let count = unsafe {
+            libc::ppoll(self.polled.as_mut_ptr(), self.polled.len() as libc::nfds_t, &timeout, std::ptr::null())
+        };
         if count < 0 {
-            self.0.iter_mut().for_each(|polled| polled.revents = 0); // on EINTR the results are undefined
+            self.polled.iter_mut().for_each(|polled| polled.revents = 0); // on EINTR the results are undefined
         }
-        if self.0.last().is_some_and(|own| own.revents != 0) {
+        if self.polled.last().is_some_and(|own| own.revents != 0) {
             let _ = (&*signal).read(&mut [0; 8]); // takes it down; only this thread reads it
         }
     }
 
     /// Whether the subscription of this index has a message to take.
     pub fn readable(&self, index: usize) -> bool {
-        self.0[index].revents != 0
+        self.polled[index].revents != 0
     }
 }
 

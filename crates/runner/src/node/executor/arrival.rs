@@ -97,7 +97,7 @@ impl Waiting {
             (Signal::Descriptor(event), Some(poll)) => {
                 let timeout_ns = (ns - monotonic_ns()).max(0);
                 self.trace.rclcpp_executor_wait_for_work(timeout_ns);
-                poll.wait(timeout_ns, event);
+                poll.wait(timeout_ns, event, |index| self.available[index].2.is_set());
                 let readable = self.available.iter().enumerate().filter(|(index, _)| poll.readable(*index));
                 readable.for_each(|(_, (_, _, available))| available.set());
             }
