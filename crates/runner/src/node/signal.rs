@@ -101,8 +101,8 @@ impl Poll {
         Poll { polled, subscriptions: subscriptions.to_vec() }
     }
 
-    /// Waits until one is readable or `timeout_ns` have passed; [`readable`](Poll::readable) then says which. Those that
-    /// are known to have a message are not waited for: on several threads their node may be busy.
+    /// Waits until one is readable or `timeout_ns` have passed; [`readable`](Poll::readable) then says which. Those
+    /// that are known to have a message are not waited for: on several threads their node may be busy.
     pub fn wait(&mut self, timeout_ns: i64, signal: &File, is_known: impl Fn(usize) -> bool) {
         for (index, (polled, fd)) in self.polled.iter_mut().zip(&self.subscriptions).enumerate() {
             polled.fd = if is_known(index) { -1 } else { *fd };
