@@ -3,12 +3,13 @@
 use crate::exit::Failure;
 use crate::options::Change;
 use crate::progress::Progress;
+use crate::simulate;
 use crate::tuning::Asked;
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
-use tacho_events::run::{Load, RunDirectory};
+use tacho_events::run::RunDirectory;
 use tacho_printing::Lines;
 use tacho_runner::scheduling::is_permitted;
 use tacho_simulate::kernel::Settings as Kernel;
@@ -79,12 +80,7 @@ pub fn search(
              --keep more"
         )));
     }
-    if costs.others_cpus > Load::MUCH_OTHERS_CPUS {
-        eprintln!(
-            "tacho: other processes used {:.2} CPUs while the costs were measured: the costs have what that took",
-            costs.others_cpus
-        );
-    }
+    simulate::say_others(&costs);
     let mut progress = Progress::new();
     let of = if asked.exhaustive { candidates } else { evaluations as f64 };
     let plan = planning.plan(&mut |done| {

@@ -111,6 +111,16 @@ fn predicted(run: &RunDirectory, of: Prediction) -> Result<Prediction, Failure> 
     Ok(prediction)
 }
 
+/// Says so if other programs used much of the machine while costs were measured.
+pub fn say_others(costs: &Costs) {
+    if costs.others_cpus > Load::MUCH_OTHERS_CPUS {
+        eprintln!(
+            "tacho: other processes used {:.2} CPUs while the costs were measured: the costs have what that took",
+            costs.others_cpus
+        );
+    }
+}
+
 fn say_spent(simulator: &Simulator<'_>) {
     let of = |count: &AtomicU64| count.load(Ordering::Relaxed) as f64;
     let (events, wall_s) = (of(&simulator.spent.events), of(&simulator.spent.wall_ns) / 1e9);
@@ -151,12 +161,7 @@ fn costs(options: &Options, measured: Option<&RunDirectory>, sweep: &Sweep) -> R
     if let Some(other) = other.into_iter().find(|other| *other != measured_of) {
         eprintln!("tacho: the costs are those of {measured_of}, and the workload is one of {other}");
     }
-    if costs.others_cpus > Load::MUCH_OTHERS_CPUS {
-        eprintln!(
-            "tacho: other processes used {:.2} CPUs while the costs were measured: the costs have what that took",
-            costs.others_cpus
-        );
-    }
+    say_others(&costs);
     Ok(costs)
 }
 

@@ -14,7 +14,7 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 use tacho_tables::row::{numbered, Row};
 use tacho_tables::summary::Summary;
-use tacho_tables::{Delivery, Execution, Instance, Message, Tables};
+use tacho_tables::{Callback, Delivery, Endpoint, Execution, Instance, Message, Tables};
 
 /// Messages between two looks at who watches.
 const MESSAGES_A_STEP: usize = 1 << 14;
@@ -45,9 +45,13 @@ pub fn figures_over_time(
         // Messages are uncompressed: `mcap compress` does that.
         let options = WriteOptions::new().compression(None).library(concat!("tacho ", env!("CARGO_PKG_VERSION")));
         let writer = options.create(BufWriter::new(file)).map_err(failed)?;
+        let callback = |of: &Callback| as_topic(&of.name(&tables.nodes, &tables.processes).to_string());
+        let way = |of: &Endpoint| format!("{}/{}", as_topic(&of.topic), as_topic(&tables.nodes[of.node].name));
         let mut log = Log {
             tables,
             writer,
+            callbacks: tables.callbacks.iter().map(callback).collect(),
+            ways: tables.endpoints.iter().map(way).collect(),
             offset_ns: realtime_offset_ns.unwrap_or(0),
             schemas: HashMap::new(),
             channels: HashMap::new(),
@@ -99,6 +103,9 @@ struct Log<'a> {
     tables: &'a Tables,
     writer: Writer<BufWriter<File>>,
     offset_ns: i64,
+    /// The part of a topic that each callback is, and the one that each endpoint is.
+    callbacks: Vec<String>,
+    ways: Vec<String>,
     schemas: HashMap<Kind, u16>,
     /// Id and next sequence number of each channel.
     channels: HashMap<String, (u16, u32)>,
@@ -132,12 +139,11 @@ impl Log<'_> {
             Figure::Ended(row) => {
                 let execution = &tables.executions[row.index()];
                 let Some(end_ns) = execution.end_ns else { return Ok(()) };
-                let name = tables.callbacks[execution.callback].name(&tables.nodes, &tables.processes).to_string();
                 let values = [
                     ("duration_ms", Some((end_ns - execution.start_ns) as f64 / 1e6)),
                     ("cpu_ms", execution.cpu_ns.map(in_ms)),
                 ];
-                let channel = format!("/tacho/callbacks/{}", as_topic(&name));
+                let channel = format!("/tacho/callbacks/{}", self.callbacks[execution.callback.index()]);
                 self.write(Kind::Callback, &channel, (execution.start_ns, end_ns), numbers(values))
             }
             Figure::Arrived(row) => {
@@ -178,9 +184,7 @@ impl Log<'_> {
 
     /// The channel of what goes over a topic to a node.
     fn way(&self, what: &str, message: &Message) -> String {
-        let endpoint = &self.tables.endpoints[message.subscription];
-        let node = &self.tables.nodes[endpoint.node].name;
-        format!("/tacho/{what}/{}/{}", as_topic(&endpoint.topic), as_topic(node))
+        format!("/tacho/{what}/{}", self.ways[message.subscription.index()])
     }
 
     fn write(

@@ -15,7 +15,7 @@ use columns::Column;
 use lit::Chosen;
 use names::Names;
 use shape::{Executions, Flows, OffCpuRows, Publications, TimelineCallback, TimelineProcess, TimelineThread};
-use spans::{around, holds, overlaps, Span};
+use spans::{around, holds, joined, overlaps, Span};
 use std::collections::{BTreeMap, HashMap};
 use tacho_tables::row::{numbered, Row};
 use tacho_tables::summary::Summary;
@@ -73,16 +73,8 @@ fn of_one_repeat(tables: &Tables, chosen: Option<&Chosen>) -> Span {
         || tables.processes.iter().map(|process| process.first_ns).min().unwrap_or(0),
         |chosen| tables.instances[chosen.worst().index()].start_ns,
     );
-    let mut spans: Vec<Span> = tables.processes.iter().map(|process| (process.first_ns, process.last_ns)).collect();
-    spans.sort_unstable();
-    let mut together: Vec<Span> = Vec::new();
-    for span in spans {
-        match together.last_mut() {
-            Some(before) if span.0 <= before.1 => before.1 = before.1.max(span.1),
-            _ => together.push(span),
-        }
-    }
-    together.into_iter().find(|span| span.0 <= at && at <= span.1).unwrap_or((at, at))
+    let spans = tables.processes.iter().map(|process| (process.first_ns, process.last_ns)).collect();
+    joined(spans).into_iter().find(|span| span.0 <= at && at <= span.1).unwrap_or((at, at))
 }
 
 /// What was asked for of a run from `begin` to `end`. What is left out as start-up is part of a drawing.

@@ -11,8 +11,8 @@ use tacho_workload::model::Executor;
 enum Home {
     /// One thread, by its id.
     Thread(u32),
-    /// Several threads, by the executor's number.
-    Threads(u32),
+    /// Several threads, by the executor's number, and how many.
+    Threads(u32, u32),
 }
 
 /// Where a node ran.
@@ -28,10 +28,10 @@ impl Maker<'_> {
     /// Processes and threads that nodes share.
     pub(super) fn threads(&mut self, rows: &[Row<Node>]) {
         let tables = self.tables;
-        let mut several: BTreeMap<(Row<Process>, u32), (u32, u32)> = BTreeMap::new();
+        let mut several: BTreeMap<(Row<Process>, u32), Home> = BTreeMap::new();
         for thread in &tables.executors {
             if let (Some(executor), Some(threads)) = (thread.executor, thread.executor_threads) {
-                several.insert((thread.process, thread.tid), (executor, threads));
+                several.insert((thread.process, thread.tid), Home::Threads(executor, threads));
             }
         }
         let overlapping = overlapping(tables);
@@ -42,8 +42,7 @@ impl Maker<'_> {
             let of_node = numbered(&tables.callbacks).filter(|(_, of)| of.node == Some(row));
             let tids =
                 of_node.filter_map(|(row, _)| self.seen.callbacks.get(&row)).flat_map(|of| of.tids.iter().copied());
-            let home =
-                |tid| several.get(&(process, tid)).map_or(Home::Thread(tid), |(number, _)| Home::Threads(*number));
+            let home = |tid| several.get(&(process, tid)).copied().unwrap_or(Home::Thread(tid));
             let (homes, overlaps) = (tids.map(home).collect(), overlapping.contains(&row));
             places.push(Place { name: name[1..].to_owned(), process, homes, overlaps });
         }
@@ -56,18 +55,13 @@ impl Maker<'_> {
             let key = format!("{file} pid {}", recorded.pid);
             let process_name = (beside > 1).then(|| self.names.other("process", &key));
             let home = homes.first().filter(|_| shares);
-            let thread = home.map(|home| {
-                let number = match home {
-                    Home::Thread(tid) => format!("{tid}"),
-                    Home::Threads(executor) => format!("executor {executor}"),
-                };
-                self.names.other("thread", &format!("{file}_thread pid {} {number}", recorded.pid))
-            });
-            let of_executor = |number: &u32| several.values().find(|(executor, _)| executor == number);
-            let threads = match home {
-                Some(Home::Threads(number)) => of_executor(number).map(|(_, threads)| *threads),
-                _ => None,
+            let (number, threads) = match home {
+                Some(Home::Thread(tid)) => (Some(tid.to_string()), None),
+                Some(Home::Threads(executor, threads)) => (Some(format!("executor {executor}")), Some(*threads)),
+                None => (None, None),
             };
+            let key = |number| format!("{file}_thread pid {} {number}", recorded.pid);
+            let thread = number.map(|number| self.names.other("thread", &key(number)));
             let Some((node, remarks)) = self.nodes.iter_mut().find(|(node, _)| node.name == *name) else { continue };
             if let Some(process_name) = process_name {
                 node.process = process_name;

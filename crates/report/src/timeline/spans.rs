@@ -10,7 +10,7 @@ pub fn around(times: &[i64], around: &[Span], rows: usize) -> Vec<Span> {
     let begin = [(first, first)];
     let around = if around.is_empty() { &begin } else { around };
     let share = (rows / around.len()).clamp(1, times.len());
-    let mut spans: Vec<Span> = around
+    let spans = around
         .iter()
         .map(|&(from, to)| {
             let middle = times.partition_point(|&time| time < from + (to - from) / 2);
@@ -18,15 +18,20 @@ pub fn around(times: &[i64], around: &[Span], rows: usize) -> Vec<Span> {
             (times[low].min(from), times[low + share - 1].min(last).max(to))
         })
         .collect();
+    joined(spans)
+}
+
+/// Spans in order, those that meet as one.
+pub fn joined(mut spans: Vec<Span>) -> Vec<Span> {
     spans.sort_unstable();
-    let mut merged: Vec<Span> = Vec::new();
+    let mut joined: Vec<Span> = Vec::new();
     for span in spans {
-        match merged.last_mut() {
+        match joined.last_mut() {
             Some(before) if span.0 <= before.1 => before.1 = before.1.max(span.1),
-            _ => merged.push(span),
+            _ => joined.push(span),
         }
     }
-    merged
+    joined
 }
 
 /// Whether something from `from` to `to` is in one of the spans, at least in part.

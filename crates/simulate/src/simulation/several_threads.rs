@@ -3,7 +3,7 @@
 
 use super::Simulation;
 use crate::executor::{Ready, Turn};
-use crate::node::{Step, Waits};
+use crate::node::{Node, Step, Waits};
 use crate::queue::What;
 use tacho_events::files::Failed;
 use tacho_events::number;
@@ -31,14 +31,8 @@ impl Simulation {
         }
         let stream = self.workers[worker].stream;
         match found {
-            Some(_) => self.trace.put(stream, now, number::rclcpp_executor_get_next_ready, &[])?,
-            None => {
-                let timeout_ns = until_ns.map_or(0, |until_ns| until_ns - now) as u64;
-                self.trace.put(stream, now, number::rclcpp_executor_wait_for_work, &[timeout_ns])?;
-            }
-        }
-        match (found, until_ns) {
-            (Some(node), _) => {
+            Some(node) => {
+                self.trace.put(stream, now, number::rclcpp_executor_get_next_ready, &[])?;
                 let of = &mut self.nodes[node];
                 (of.worker, of.is_busy) = (worker, true);
                 self.workers[worker].agenda.push_back(Turn::Of(node));
@@ -48,8 +42,14 @@ impl Simulation {
                     self.call(next, worker, now);
                 }
             }
-            (None, Some(until_ns)) => self.rest(worker, until_ns, Waits::ForMessage),
-            (None, None) => self.workers[worker].waits = Waits::ForMessage,
+            None => {
+                let timeout_ns = until_ns.map_or(0, |until_ns| until_ns - now) as u64;
+                self.trace.put(stream, now, number::rclcpp_executor_wait_for_work, &[timeout_ns])?;
+                match until_ns {
+                    Some(until_ns) => self.rest(worker, until_ns, Waits::ForMessage),
+                    None => self.workers[worker].waits = Waits::ForMessage,
+                }
+            }
         }
         Ok(())
     }
@@ -67,7 +67,7 @@ impl Simulation {
     /// Whether a node that is free has a message or a timer that is due.
     fn has_work(&self, executor: usize, now: i64) -> bool {
         let free = self.executors[executor].running(&self.nodes, now).map(|node| &self.nodes[node]);
-        let has = |node: &crate::node::Node| {
+        let has = |node: &Node| {
             node.subscriptions.iter().any(|s| !s.queue.is_empty()) || node.dues_ns().any(|(_, due_ns)| due_ns <= now)
         };
         free.filter(|node| !node.is_busy).any(has)
@@ -76,20 +76,14 @@ impl Simulation {
     /// Looks around: timers that are due, then subscriptions that have a message. Returns when something is due next.
     fn look(&mut self, executor: usize, now: i64) -> Option<i64> {
         let of = &self.executors[executor];
-        let (mut timers, mut inputs, mut next_ns) = (Vec::new(), Vec::new(), None::<i64>);
+        let (mut timers, mut inputs, mut next_ns) = (Vec::new(), Vec::new(), None);
         for node in of.running(&self.nodes, now) {
-            let later = |ns: i64| next_ns.map_or(ns, |next_ns| next_ns.min(ns));
-            let (mut next, of) = (later(self.nodes[node].end_ns), &self.nodes[node]);
-            for (timer, due_ns) in of.dues_ns() {
-                if due_ns <= now {
-                    timers.push(Ready::Timer(node, timer));
-                } else {
-                    next = next.min(due_ns);
-                }
-            }
+            let of = &self.nodes[node];
+            let (due, later): (Vec<_>, Vec<_>) = of.dues_ns().partition(|(_, due_ns)| *due_ns <= now);
+            timers.extend(due.into_iter().map(|(timer, _)| Ready::Timer(node, timer)));
+            next_ns = later.into_iter().map(|(_, due_ns)| due_ns).chain(next_ns).chain([of.end_ns]).min();
             let waiting = of.subscriptions.iter().enumerate().filter(|(_, s)| !s.queue.is_empty());
             inputs.extend(waiting.map(|(subscription, _)| Ready::Input(node, subscription)));
-            next_ns = Some(next);
         }
         self.executors[executor].ready = timers.into_iter().chain(inputs).collect();
         next_ns
