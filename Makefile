@@ -17,9 +17,9 @@ PACKAGES_CYBER := libatomic1 libuuid1
 PACKAGES_CYCLONEDDS := iceoryx libiceoryx-posh-dev libiceoryx-hoofs-dev cyclonedds-dev cyclonedds-tools
 PACKAGES_MICRO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
 # libclang-rt-14-dev holds the sanitizers of Debian 12's clang, which only recommends it.
-PACKAGES_TEST := iputils-ping liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang libclang-rt-14-dev tshark libfastrtps-dev liblwip-dev libnodeletlib-dev python3-roslaunch
+PACKAGES_TEST := iputils-ping liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang libclang-rt-14-dev tshark libfastrtps-dev liblwip-dev libnodeletlib-dev python3-roslaunch skopeo
 
-.PHONY: help build middleware demo micro micro-demo test bench fresh clean setup web native plugins rust
+.PHONY: help build dist middleware demo micro micro-demo test bench fresh clean setup web native plugins rust
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,10 @@ rust: web
 	@echo "build: tacho (Rust); the first time takes some minutes"
 	@cargo build --release --locked
 	@for program in tacho tacho-node; do setup/program $(CARGO_TARGET_DIR)/release/$$program build/$$program; done
+
+dist: build ## packages of what make build left (build/dist): tarball, .deb, wheel, OCI image
+	@setup/python build/venv-dist setup/build-backend.txt
+	@build/venv-dist/bin/python packages/dist
 
 micro: ## the lightweight DDS: build/micro/*.elf for an emulated Cortex-M4
 	@setup/debian build-essential python3 python3-venv $(PACKAGES_MICRO)
