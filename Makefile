@@ -16,13 +16,14 @@ PACKAGES_CYBER := libatomic1 libuuid1
 # Cyclone DDS 11 is built from source, on iceoryx if it is installed; 0.10 serves if that fails.
 PACKAGES_CYCLONEDDS := iceoryx libiceoryx-posh-dev libiceoryx-hoofs-dev cyclonedds-dev cyclonedds-tools
 PACKAGES_MICRO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
+PACKAGES_AARCH64 := gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static
 # libclang-rt-14-dev holds the sanitizers of Debian 12's clang, which only recommends it.
 PACKAGES_TEST := iputils-ping liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang libclang-rt-14-dev tshark libfastrtps-dev liblwip-dev libnodeletlib-dev python3-roslaunch skopeo
 
-.PHONY: help build dist middleware demo micro micro-demo test bench fresh clean setup web native plugins rust
+.PHONY: help build dist dist-aarch64 middleware demo micro micro-demo test bench fresh clean setup web native plugins rust
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: native rust ## one driving chain on real ROS 2: measured, explained, tuned, proved (runs/demo)
 	@workloads/demo
@@ -75,6 +76,11 @@ rust: web
 dist: build ## packages of what make build left (build/dist): tarball, .deb, wheel, OCI image
 	@setup/python build/venv-dist setup/build-backend.txt
 	@build/venv-dist/bin/python packages/dist
+
+dist-aarch64: build ## the same packages for aarch64, by cross compilation on x86-64
+	@setup/debian $(PACKAGES_AARCH64)
+	@setup/python build/venv-dist setup/build-backend.txt
+	@packages/aarch64 build/venv-dist/bin/python
 
 micro: ## the lightweight DDS: build/micro/*.elf for an emulated Cortex-M4
 	@setup/debian build-essential python3 python3-venv $(PACKAGES_MICRO)

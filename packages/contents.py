@@ -1,5 +1,6 @@
 """What goes into every package: the folder that `tacho` calls its home, with what runs on any machine."""
 
+import platform
 import shutil
 import subprocess
 from pathlib import Path
@@ -89,7 +90,9 @@ def add_manual(tacho: Path, share: Path):
 
 def stripped(file: Path, to: Path):
     """Copies a program or library without symbols, which only a debugger needs."""
-    subprocess.run(["strip", "--strip-unneeded", "-o", to, file], check=True)
+    machine = elf.needs(file).machine
+    strip = "strip" if machine == platform.machine() else f"{machine}-linux-gnu-strip"
+    subprocess.run([strip, "--strip-unneeded", "-o", to, file], check=True)
     to.chmod(0o755)
 
 
