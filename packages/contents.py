@@ -14,7 +14,7 @@ PROGRAMS = ("tacho", "tacho-node")
 COMPLETIONS = {"bash": "tacho.bash", "zsh": "_tacho", "fish": "tacho.fish"}
 
 #: Why a plugin is left out. `tacho doctor` and `tacho bench` print it, as they print why a build left a plugin out.
-LEFT_OUT = "{name} is not in this package, because it needs {needs}. Build Tachograph on this machine: make build\n"
+LEFT_OUT = "{name} is not in this package, because it needs {needs}; Tachograph built on this machine has it\n"
 
 
 class Missing(Exception):
