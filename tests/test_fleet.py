@@ -1,10 +1,12 @@
 """`tachograph.fleet`: a dataset of many runs, made on a cluster, queried with SQL."""
 
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 
 import duckdb
 import numpy as np
@@ -142,6 +144,20 @@ def test_a_failure_is_named_and_tried_again_and_costs_no_other_run(fleet, drives
     assert len(built.run_ids) == 4 and list(built.failed) == [str(tmp_path / "nothing")]
     after = [path.stat().st_mtime_ns for path in (tmp_path / "fleet" / "runs").glob("*/*.parquet")]
     assert set(before) < set(after), "finished runs were made again"
+
+
+def test_a_trace_is_imported_by_its_task(fleet, tmp_path):
+    with tarfile.open(ROOT / "tests/fixtures/ctf/talker_listener_5s.tar.gz") as archive:
+        archive.extractall(tmp_path / "trace")
+    built = fleet.build(tmp_path / "fleet", [fleet.Source(tmp_path / "trace", {"vehicle": "b7"})])
+    assert built.failed == {}
+    (row,) = built.runs().to_pylist()
+    assert row["vehicle"] == "b7" and row["path"] == str(tmp_path / "fleet" / "made" / row["run_id"])
+    # truth.json was made by another program, on babeltrace2.
+    truth = json.loads((tmp_path / "trace" / "truth.json").read_text())
+    (chatter,) = [topic for topic in truth["topics"] if topic["topic"] == "/chatter"]
+    received = built.sql("SELECT received FROM topics WHERE topic = '/chatter'").column("received").to_pylist()
+    assert received == [chatter["publish_to_take"]["count"]]
 
 
 def test_a_sweep_is_no_run_of_a_fleet_but_its_points_are(fleet, drives, tmp_path):
