@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,7 +27,7 @@ nodes:
 chains: {braking: [lidar, detector, planner, brake]}
 run: {duration: 5 s}
 """
-RUNS = 12
+RUNS = 16
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +114,27 @@ def test_the_worst_runs_come_first(drives):
     assert found.column("end_to_end_ms_max").to_pylist() == pytest.approx(sorted(worst.values())[-5:][::-1], abs=1e-5)
     found = drives.compare("version = '1.0'", "version = '1.1'", options=["--only", "callback /planner"])
     assert any("cpu mean" in name for name in found.worse) and not found.better
+
+
+def test_the_page_shows_what_changed_the_cause_that_moved_and_the_worst_runs(drives, tmp_path):
+    page = drives.page(tmp_path / "page.html").read_text()
+    assert f"{RUNS} runs, by version: 1.0 ({RUNS // 2}), 1.1 ({RUNS // 2}). 0 could not be read." in page
+    changed, chains, causes, worst = re.split("<h2>.*</h2>", page)[1:]
+    assert "callback /planner timer 50 ms cpu mean: worse" in changed and "better" not in changed
+    for row in drives.quantile("end_to_end_ms", 0.99, by="version").to_pylist():
+        assert f">{row['end_to_end_ms_q99']:.3g}</td>" in chains
+    first = re.search("<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td>", causes).groups()
+    assert first == ("braking", "computation", "/planner timer 50 ms")
+    assert re.findall("<tr><td>(r-.*?)</td>", worst) == drives.worst("braking").column("run_id").to_pylist()
+
+
+def test_the_page_shows_labels_and_reasons_as_text(fleet, drives, tmp_path):
+    hostile = "<script>alert('1')</script>"
+    path = drives.run(drives.run_ids[0]).path
+    built = fleet.build(tmp_path / "fleet", [fleet.Source(path, {"build": hostile}), tmp_path / "<b>none"])
+    page = built.page(tmp_path / "page.html", by="build").read_text()
+    assert "<script" not in page and "<b>" not in page
+    assert page.count("&lt;script&gt;alert(&#x27;1&#x27;)&lt;/script&gt;") > 2 and "&lt;b&gt;none" in page
 
 
 def test_other_engines_read_the_dataset_with_ids_as_text(drives):

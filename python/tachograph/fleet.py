@@ -225,14 +225,20 @@ _SCHEMAS = {
 
 def _causes_of(run: Run) -> pa.Table:
     """What the time of late instances was spent on, and why inputs led to no output, summed up over the run."""
-    causes = run.causes(columns=["chain", "kind", "by", "duration_ns", "count"]).drop_columns("chain")
-    plain = causes.set_column(0, "chain", causes.column("chain_name").cast(pa.string()))
-    summed = plain.group_by(["chain", "kind", "by"]).aggregate(
-        [("count", "sum"), ("duration_ns", "sum"), ("duration_ns", "max")]
+    causes = run.causes(columns=["chain", "instance", "kind", "by", "duration_ns", "count"])
+    late = pc.is_valid(causes.column("instance"))
+    plain = pa.table(
+        {
+            "chain": causes.column("chain_name").cast(pa.string()),
+            "of": pc.if_else(late, "instance", "input"),
+            **{name: causes.column(name) for name in ("kind", "by", "duration_ns", "count")},
+        }
     )
+    keys = ["chain", "of", "kind", "by"]
+    summed = plain.group_by(keys).aggregate([("count", "sum"), ("duration_ns", "sum"), ("duration_ns", "max")])
     return pa.table(
         {
-            **{name: summed.column(name) for name in ("chain", "kind", "by")},
+            **{name: summed.column(name) for name in keys},
             "count": summed.column("count_sum").cast(pa.uint64()),
             "duration_ms": pc.divide(summed.column("duration_ns_sum").cast(pa.float64()), 1e6),
             "longest_ms": pc.divide(summed.column("duration_ns_max").cast(pa.float64()), 1e6),
@@ -407,6 +413,15 @@ class Fleet:
             if not found.num_rows:
                 raise NoSuchName(f"{self.folder}: no run fits {side}")
         return _verbs.compare(*(found.column("path").to_pylist() for found in sides), options=options)
+
+    def page(self, out: str | os.PathLike[str], *, by: str = "version") -> Path:
+        """Writes a page and returns its path: what changed from version to version, chains by version, the cause that
+        moved, the worst runs. `by` is the column of table `runs` that groups them."""
+        from ._fleet_page import page
+
+        path = Path(out)
+        path.write_text(page(self, by), encoding="utf-8")
+        return path
 
 
 def open(folder: str | os.PathLike[str]) -> Fleet:  # noqa: A001
