@@ -15,6 +15,7 @@ from domains import free_domain
 from places import PROGRAMS, ROOT
 from python_package import install
 from test_compare import runs as runs_with_latencies
+from waiting import wait_for
 
 WORKLOAD = """
 middleware: inproc
@@ -231,6 +232,32 @@ def test_verbs_are_calls(tachograph, whole, tmp_path):
     assert failed.value.code == 2 and "nobody" in failed.value.stderr
     exported = whole.repeats[0].export("csv", tmp_path / "csv")
     assert (exported / "messages.csv").is_file()
+
+
+def test_a_recording_ends_with_its_block_and_its_run_is_there_then(tachograph, ros_python, tmp_path):
+    environment = os.environ | {"ROS_DOMAIN_ID": str(free_domain()), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+    command = [ros_python, PROGRAMS / "listener.py", "1000000"]
+    with tachograph.recording(command, tmp_path / "run", env=environment, patience_s=1) as recording:
+        holds_events = lambda: any(path.stat().st_size for path in (tmp_path / "run/events").glob("*.events"))  # noqa: E731
+        wait_for(holds_events, "the node's first event")
+        with pytest.raises(tachograph.TachographError, match="the recording goes on"):
+            recording.run
+    assert recording.exit_code is not None
+    assert recording.run.path == tmp_path / "run"
+    assert recording.run.processes().num_rows == 1
+
+
+def test_a_recording_ends_after_its_seconds_and_what_cannot_start_is_named(tachograph, tmp_path):
+    run = tachograph.record(["sleep", "600"], tmp_path / "run", seconds=0.5)
+    assert run.info["verb"] == "record" and run.info["duration_s"] < 600
+    deaf = ["sh", "-c", "trap '' INT TERM; while :; do sleep 0.1; done"]
+    assert tachograph.record(deaf, tmp_path / "deaf", seconds=0.2, patience_s=0.2).info["verb"] == "record"
+    with pytest.raises(tachograph.CommandFailed, match="no-such-program") as failed:
+        tachograph.record(["no-such-program"], tmp_path / "none")
+    assert failed.value.code != 0
+    with pytest.raises(tachograph.CommandFailed, match="no-such-option"):
+        with tachograph.recorded_environment(tmp_path / "none", options=["--no-such-option"]):
+            raise AssertionError("it was recorded")
 
 
 def test_compare_names_what_is_worse(tachograph, tmp_path):

@@ -70,11 +70,30 @@ def _new_run(name: str) -> Path:
     return path
 
 
+def _children(pid: int) -> list[int]:
+    """The children of a process; none when it has ended."""
+    found: list[int] = []
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            found += map(int, path.read_text().split())
+        except OSError:
+            pass  # that thread has ended meanwhile
+    return found
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass  # it has ended meanwhile
+
+
 class Recording:
     """A recording that goes on. Made by `recording`; `run` is there when it has ended."""
 
-    def __init__(self, process: subprocess.Popen[str], out: Path, said: Any):
+    def __init__(self, process: subprocess.Popen[str], out: Path, said: Any, patience_s: float):
         self._process = process
+        self._patience_s = patience_s
         self._said = said
         #: Where the run is written.
         self.out = out
@@ -90,9 +109,17 @@ class Recording:
         return self.run
 
     def end(self) -> Run:
-        """Ends the program as ^C does, and waits."""
+        """Ends the program as ^C does, and waits. If it does not end, it gets SIGTERM, and then SIGKILL."""
         if self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)
+            self._process.send_signal(signal.SIGINT)  # tacho passes it on
+        for harder in (signal.SIGTERM, signal.SIGKILL):
+            until = time.monotonic() + self._patience_s
+            while self._process.poll() is None and (programs := _children(self._process.pid)):
+                if time.monotonic() > until:
+                    for pid in programs:
+                        _signal(pid, harder)
+                    break
+                time.sleep(0.02)
         return self.wait()
 
     @property
@@ -111,9 +138,11 @@ def recording(
     options: Words = (),
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
+    patience_s: float = 10,
 ) -> Iterator[Recording]:
     """Records a program while the block runs, and ends it as ^C does when the block ends.
 
+    A program that does not end within `patience_s` gets SIGTERM, and after the same time SIGKILL.
     `options` are those of `tacho record`, such as `["--scheduler", "auto"]`. The program's output goes where this
     process has its own; what `tacho` itself says is kept for the error, if there is one.
 
@@ -125,7 +154,7 @@ def recording(
     words = command("record", "-o", path.absolute(), *options, "--", *program_and_arguments)
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(words, cwd=cwd, env=env, text=True, stderr=said)
-        going = Recording(process, path.absolute(), said)
+        going = Recording(process, path.absolute(), said, patience_s)
         try:
             yield going
         finally:
@@ -140,13 +169,15 @@ def record(
     options: Words = (),
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
+    patience_s: float = 10,
 ) -> Run:
     """Records a program to its end, or ends it as ^C does after `seconds`, and returns the run.
 
-    The program is neither rebuilt nor changed (docs/record.md). `out` is the run directory to write; without it, tacho's
+    The program is neither rebuilt nor changed (docs/record.md). One that does not end within further `patience_s` gets
+    SIGTERM, and after the same time SIGKILL. `out` is the run directory to write; without it, tacho's
     own choice: runs/NAME-DATE-TIME. How the program ended is in `run.info["processes"]`.
     """
-    with recording(program_and_arguments, out, options=options, cwd=cwd, env=env) as going:
+    with recording(program_and_arguments, out, options=options, cwd=cwd, env=env, patience_s=patience_s) as going:
         if seconds is None:
             return going.wait()
         try:
