@@ -65,6 +65,14 @@ def test_the_methods_of_tables_are_written_from_the_page_of_tables():
     assert done.returncode == 0, done.stderr
 
 
+def test_its_types_are_right_as_users_check_them():
+    words = [sys.executable, "-m", "mypy", "--strict", "--python-version", "3.10", "--no-incremental"]
+    words += ["--ignore-missing-imports", "--cache-dir=/dev/null", ROOT / "python" / "tachograph"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert (ROOT / "python" / "tachograph" / "py.typed").is_file()
+
+
 def test_every_table_has_the_rows_of_its_file_and_what_columns_mean_and_are_measured_in(run):
     files = {path.stem for path in (run.path / "tables").glob("*.parquet")}
     assert files == set(run.table_names())
