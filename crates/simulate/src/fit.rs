@@ -1,8 +1,9 @@
 //! Takes [`Costs`] from runs: each from messages and callbacks that nothing else delayed.
 
 mod around;
+mod tasks;
 
-use crate::costs::{Costs, Transfer};
+use crate::costs::{Costs, TaskCost, Transfer};
 use crate::spread::Spread;
 use crate::way::Way;
 use anyhow::{bail, Context, Result};
@@ -45,6 +46,8 @@ struct Samples {
     take: Vec<i64>,
     check: Vec<i64>,
     transfers: BTreeMap<Topic, OfTopic>,
+    /// What tasks computed, by callback, ns.
+    tasks: BTreeMap<String, Vec<i64>>,
 }
 
 #[derive(Default)]
@@ -150,6 +153,8 @@ impl Samples {
         costs.timer = self.timer.spread();
         costs.take_ns = Spread::of(self.take).quantile(0.5);
         costs.check_ns = Spread::of(self.check).quantile(0.5);
+        let of_task = |(callback, times)| TaskCost { callback, work: Spread::of(times) };
+        costs.tasks = self.tasks.into_iter().map(of_task).collect();
         let take_ns = costs.take_ns;
         costs.wake_up = self.wake_up.spread().map(|ns| (ns - take_ns).max(0));
         for ((topic, size_bytes, subscriptions), of) in self.transfers {
@@ -196,6 +201,7 @@ impl<'a> Run<'a> {
         self.messages(samples);
         self.sends(samples);
         self.around(samples);
+        self.tasks(samples);
     }
 
     /// End of what its thread or its node ran before an execution, `None` if nothing did; and `None` of an execution

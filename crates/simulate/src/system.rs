@@ -2,15 +2,18 @@
 
 use crate::costs::{Costs, Transfer};
 use crate::executor::{Executor, Worker};
-use crate::kernel::{Kernel, Settings, Thread};
+use crate::kernel::{Kernel, Thread};
 use crate::node::{Node, Publisher, Subscription, Timer};
 use crate::simulation::{Latencies, Link, Named, Owner, Process, Simulation};
 use crate::spread::Spread;
+use crate::task::Activity;
 use crate::trace::Trace;
 use crate::way::Way;
+use crate::Simulator;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use tacho_events::files::Failed;
 use tacho_runner::instant::Grid;
+use tacho_runner::node::computation::TaskOfNode;
 use tacho_runner::node::matcher::Matcher;
 use tacho_runner::node::timers::{timers, PlannedTimer};
 use tacho_runner::node::trace::Member;
@@ -50,22 +53,24 @@ struct Builder<'a> {
     workers: Vec<Worker>,
     phases: BTreeMap<String, f64>,
     doubts: Vec<String>,
+    /// The task of each node, until the node is built.
+    tasks: Vec<Option<TaskOfNode>>,
     publisher_id: u32,
     tid: u32,
     address: u64,
 }
 
-/// Builds the system of one repeat of a workload. Its processes begin at `now`.
+/// Builds the system of one repeat of a workload, whose nodes have these tasks. Its processes begin at `now`.
 pub(crate) fn build(
+    simulator: &Simulator<'_>,
     workload: &Workload,
-    costs: &Costs,
-    settings: Settings,
+    tasks: Vec<Option<TaskOfNode>>,
     repeat: u32,
     window: Window,
     now: i64,
-    scheduler: bool,
     mut trace: Trace,
 ) -> Result<System, Failed> {
+    let Simulator { costs, settings, scheduler, .. } = *simulator;
     let kernel_file = scheduler.then(|| trace.add_process("kernel", 0, now));
     let cpus = match kernel_file {
         Some(file) => (0..settings.cpus).map(|cpu| trace.add_stream(file, cpu as u32)).collect(),
@@ -87,6 +92,7 @@ pub(crate) fn build(
         workers: vec![],
         phases: BTreeMap::new(),
         doubts: vec![],
+        tasks,
         publisher_id: 0,
         tid: FIRST_PID,
         address: 0x1000,
@@ -123,6 +129,8 @@ pub(crate) fn build(
         scheduler,
         queue,
         used_ns: None,
+        failure: None,
+        start_ns: window.start_ns,
     };
     Ok(System { simulation, phases, doubts })
 }
@@ -197,6 +205,7 @@ impl Builder<'_> {
         let stream = self.workers[worker].stream;
         let handle = self.address();
         self.trace.node(stream, now, handle, &of.name)?;
+        let task = self.tasks[index].take();
         let mut subscriptions = Vec::new();
         for s in &of.subscribes {
             let of_subscription = [self.address(), self.address(), self.address()];
@@ -211,6 +220,7 @@ impl Builder<'_> {
                 callback: of_subscription[2],
                 latest: of.only_keeps(s),
                 load: of.load_of_input(s),
+                task: self.task_cost(task.is_some(), &symbol),
                 answers: of.answers_to_input(s),
                 depth: depth(&s.qos),
                 around_ns: 0,
@@ -259,7 +269,8 @@ impl Builder<'_> {
             if has_several_threads {
                 self.trace.in_exclusive_group(stream, now, handle, callback, Member::Timer)?;
             }
-            of_timers.push(Timer { handle: own, callback, load, serves });
+            let task = self.task_cost(task.is_some(), &symbol);
+            of_timers.push(Timer { handle: own, callback, load, task, serves });
         }
         let end_ns = if subscriptions.is_empty() { self.window.stop_ns } else { self.window.end_ns };
         self.nodes.push(Node {
@@ -268,7 +279,9 @@ impl Builder<'_> {
             worker,
             is_busy: false,
             handle,
+            name: of.name.clone(),
             executor: of.executor,
+            activity: task.map(|task| Activity::of(task, publishers.len())),
             draws: Draws::new(node_seed(self.workload.run.seed, index, self.repeat)),
             matcher: of.matching.as_ref().map(|matching| Matcher::new(matching, &matched)),
             sets: VecDeque::new(),
@@ -286,6 +299,15 @@ impl Builder<'_> {
             ran: false,
         });
         Ok(())
+    }
+
+    /// What a task computes in a callback.
+    fn task_cost(&mut self, is_task: bool, callback: &str) -> Spread {
+        let cost = self.costs.of_task(callback).filter(|_| is_task);
+        if is_task && cost.is_none() {
+            self.doubts.push(format!("{callback}: no run shows what its task computes, so it takes no time here"));
+        }
+        cost.cloned().unwrap_or_default()
     }
 
     /// Links from each publisher to the subscriptions of its topic.

@@ -21,6 +21,7 @@ fn simulated(workload: &Workload, cpus: usize, repeat: u32) -> (tempfile::TempDi
         scheduler: true,
         command: vec![],
         interrupted: &AtomicBool::new(false),
+        tasks: &[],
         spent: Default::default(),
     };
     simulator.repeat(workload, repeat, &run, &mut |_| {}).expect("a simulation");

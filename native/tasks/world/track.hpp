@@ -39,8 +39,12 @@ class Track {
  private:
   struct Segment {
     double from, length;
-    double x, y, heading;  // of its begin
-    double curvature;      // 0, or 1 / radius
+    double x, y, heading;       // of its begin
+    double curvature;           // 0, or 1 / radius
+    double along_x, along_y;    // unit vector of a straight one
+    double centre_x, centre_y;  // of a corner
+    double middle_x, middle_y;  // unit vector from the centre to the middle of a corner
+    double end_x, end_y;
   };
   std::array<Segment, 8> segments_;
   double length_;

@@ -9,7 +9,7 @@ use publishing::{Callback, Due};
 
 use crate::instant::{sleep_until, Grid, StopTime};
 use crate::node::clock_log::ClockLog;
-use crate::node::computation::{Lent, TaskOfNode};
+use crate::node::computation::{Lent, TaskOfNode, TaskPlan};
 use crate::node::ending::Ending;
 use crate::node::entities::{self, NodePublisher, NodeSubscription, Timer};
 use crate::node::failure::Failure;
@@ -180,7 +180,7 @@ impl NodeExecutor {
             on_input,
             joined: Joined::of(&plan.node, &subscriptions),
             content_ns: 0,
-            task: TaskOfNode::of(plan, !timers.is_empty())?,
+            task: TaskOfNode::of(&TaskPlan::of(plan, !timers.is_empty()))?,
             draws: Draws::new(plan.seed),
             subscriptions,
             publishers,
