@@ -129,7 +129,12 @@ impl TaskOfNode {
     }
 
     /// One activation at an instant: with the message that a callback took, if any, and the latest of all other inputs.
-    pub fn compute(&mut self, now_ns: i64, lent: Option<Lent<'_>>, outputs: &mut [Output<'_>]) -> Result<(), TaskError> {
+    pub fn compute(
+        &mut self,
+        now_ns: i64,
+        lent: Option<Lent<'_>>,
+        outputs: &mut [Output<'_>],
+    ) -> Result<(), TaskError> {
         let inputs: Vec<Input> = self
             .latest
             .iter()

@@ -79,9 +79,7 @@ impl Simulation {
         };
         let steps = match activity {
             Some(_) => [Step::Compute(task.draw(draws)), Step::Sleep(0)],
-            None => {
-                [Step::Compute(draws.work_ns(&load.work) as i64), Step::Sleep(draws.work_ns(&load.sleep) as i64)]
-            }
+            None => [Step::Compute(draws.work_ns(&load.work) as i64), Step::Sleep(draws.work_ns(&load.sleep) as i64)],
         };
         of.first(steps);
     }
