@@ -72,9 +72,8 @@ Place Track::at(double distance, double offset) const {
   return along(found->x, found->y, found->heading, found->curvature, distance - found->from, offset);
 }
 
-OnLane Track::nearest(double x, double y) const {
-  const Segment *best = &segments_[0];
-  double least = INFINITY, best_way = 0;
+Track::Near Track::near(double x, double y) const {
+  Near best{&segments_[0], 0, INFINITY};
   for (const Segment &s : segments_) {
     double way = 0, squared;
     if (s.curvature == 0) {
@@ -94,8 +93,16 @@ OnLane Track::nearest(double x, double y) const {
         way = to_begin <= to_end ? 0 : s.length;
       }
     }
-    if (squared < least) least = squared, best = &s, best_way = way;
+    if (squared < best.squared) best = {&s, way, squared};
   }
+  return best;
+}
+
+double Track::apart(double x, double y) const { return std::sqrt(near(x, y).squared); }
+
+OnLane Track::nearest(double x, double y) const {
+  const auto [best, found, squared] = near(x, y);
+  double best_way = found;
   if (best_way == INSIDE) {
     const double angle = turned(std::atan2(x - best->centre_x, best->centre_y - y) - best->heading);
     // Rounding may turn the begin of the corner into a whole turn.
