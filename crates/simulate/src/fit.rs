@@ -94,12 +94,21 @@ fn is_busy(info: &RunInfo) -> bool {
     info.load.as_ref().and_then(Load::used_part).is_some_and(|part| part > BUSY)
 }
 
-/// The costs that runs of workloads show; those with repeats count with each of them.
+/// Runs, and instead of a sweep the runs of its points.
+fn expanded(runs: &[RunDirectory]) -> Result<Vec<RunDirectory>> {
+    let points = |run: &RunDirectory| {
+        let points = run.points().with_context(|| run.path().display().to_string())?;
+        Ok(if points.is_empty() { vec![run.clone()] } else { points })
+    };
+    Ok(runs.iter().map(points).collect::<Result<Vec<_>>>()?.concat())
+}
+
+/// The costs that runs of workloads show; those with repeats count with each of them, and sweeps with each point.
 pub fn fit(runs: &[RunDirectory]) -> Result<Costs> {
     let mut samples = Samples::default();
     let mut costs = Costs::default();
     let mut others = Vec::new();
-    for run in runs {
+    for run in &expanded(runs)? {
         let text = std::fs::read_to_string(run.workload())
             .with_context(|| format!("{}: expected a run of a workload (tacho bench)", run.workload().display()))?;
         let workload = tacho_workload::kept(&text, &run.workload().display().to_string())?;
