@@ -49,7 +49,8 @@ def test_drives_in_virtual_time_are_the_same_to_the_byte(tacho, workloads):
     for run in ("one", "two"):
         tacho("drive", workloads / "drive.yaml", "--virtual", "--duration", "5s", "-o", run)
     of_drives = [
-        {file.name: file.read_bytes() for file in (tacho.directory / run / "events").iterdir()} for run in ("one", "two")
+        {file.name: file.read_bytes() for file in (tacho.directory / run / "events").iterdir()}
+        for run in ("one", "two")
     ]
     assert of_drives[0] == of_drives[1] and sum(map(len, of_drives[0].values())) > 100_000
 

@@ -171,7 +171,9 @@ def test_a_task_that_fails_in_virtual_time_ends_the_simulation_with_its_reason(t
     write(tacho, fail_at=30)
     done = tacho("simulate", "w.yaml", "-o", "run", expect=3)
     # The 30th message of 50 a second, counted from its phase.
-    where = re.search(r"node relay failed after (\d\.\d+) s: task probe_copy: found call 30, expected fewer", done.stderr)
+    where = re.search(
+        r"node relay failed after (\d\.\d+) s: task probe_copy: found call 30, expected fewer", done.stderr
+    )
     assert where and 0.58 <= float(where[1]) < 0.6, done.stderr
 
 

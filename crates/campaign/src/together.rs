@@ -9,7 +9,7 @@ use std::sync::mpsc;
 /// What a run reports.
 enum Told {
     Progress(String, f64),
-    Done(Result<Done>),
+    Done(Box<Result<Done>>),
 }
 
 /// Progress over all items.
@@ -76,7 +76,7 @@ pub(crate) fn run(
                     // The receiver lives until all runs have ended.
                     let tell = |told| sender.send((number, item, told)).unwrap_or_default();
                     let done = campaign.run_one(item, &mut |what, part| tell(Told::Progress(what.to_owned(), part)));
-                    tell(Told::Done(done));
+                    tell(Told::Done(Box::new(done)));
                 });
                 running += 1;
             }
@@ -89,7 +89,7 @@ pub(crate) fn run(
                 Told::Done(done) => {
                     running -= 1;
                     ended(&mut whole, number, item);
-                    books.end(item, done?)?;
+                    books.end(item, (*done)?)?;
                 }
             }
         }

@@ -85,7 +85,8 @@ mod tests {
     fn node(text: &str) -> Node {
         let text = format!(
             "nodes:\n  a: {{publishes: {{/a: {{rate: 1 Hz}}, /b: {{rate: 1 Hz}}}}}}\n  n: {text}\n  \
-             m: {{publishes: {{/x: {{rate: 1 Hz}}, /y: {{rate: 1 Hz}}, /t: {{rate: 1 Hz}}}}}}\n  z: {{subscribes: [/x, /y, /t]}}\n"
+             m: {{publishes: {{/x: {{rate: 1 Hz}}, /y: {{rate: 1 Hz}}, /t: {{rate: 1 Hz}}}}}}\n  \
+             z: {{subscribes: [/x, /y, /t]}}\n"
         );
         let (workload, _) = crate::parse(&text, "w.yaml").unwrap_or_else(|errors| panic!("{errors}"));
         workload.node("n").unwrap().clone()

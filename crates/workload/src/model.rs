@@ -62,8 +62,8 @@ pub struct Node {
     /// executor do. Absent: the node has a thread of its own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub thread: Option<String>,
-    /// Threads that run the callbacks of all nodes of [`Node::thread`], those of each [group](Own::group) one at a time,
-    /// as a multi-threaded executor does. Absent: what another of these nodes says, or one.
+    /// Threads that run the callbacks of all nodes of [`Node::thread`], those of each [group](Own::group) one at a
+    /// time, as a multi-threaded executor does. Absent: what another of these nodes says, or one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub threads: Option<u32>,
     /// Name of its host; empty if the workload has no hosts.

@@ -7,8 +7,8 @@ use tacho_tables::Callback;
 use tacho_workload::model::{Node, Own};
 
 impl Maker<'_> {
-    /// A name for the group of a callback, if it is known. A reentrant group has one for each of its callbacks: the twin
-    /// does not run a callback beside itself.
+    /// A name for the group of a callback, if it is known. A reentrant group has one for each of its callbacks: the
+    /// twin does not run a callback beside itself.
     pub(super) fn group(&self, row: Row<Callback>) -> Option<String> {
         let callback = &self.tables.callbacks[row];
         let group = callback.callback_group?;
@@ -41,7 +41,8 @@ pub(super) fn settle(node: &mut Node) -> Vec<String> {
     owns(node).for_each(|own| *counts.entry(own.group.clone()).or_default() += 1);
     // Callbacks without a group are of the node's own already.
     if !counts.contains_key(&None) {
-        let most = counts.iter().max_by_key(|(_, count)| **count).and_then(|(group, _)| group.clone());
+        // Of two as large, the one that was made first.
+        let most = counts.iter().rev().max_by_key(|(_, count)| **count).and_then(|(group, _)| group.clone());
         owns(node).filter(|own| own.group == most).for_each(|own| own.group = None);
     }
     merged
