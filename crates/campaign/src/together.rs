@@ -19,6 +19,8 @@ struct Whole {
     done_s: f64,
     /// What is done of the items that run, s.
     running_s: BTreeMap<usize, f64>,
+    /// The item that began last: the one that is shown.
+    newest: usize,
 }
 
 impl Whole {
@@ -37,9 +39,13 @@ pub(crate) fn run(
     let campaign = books.campaign;
     let takes_s = |item: Item| campaign.subjects[item.subject].takes_s();
     let all_s = items.iter().map(|(_, item)| takes_s(*item)).sum();
-    let mut whole = Whole { of: campaign.order.len(), all_s, done_s: 0.0, running_s: BTreeMap::new() };
+    let mut whole = Whole { of: campaign.order.len(), all_s, done_s: 0.0, running_s: BTreeMap::new(), newest: 0 };
     let mut show = |whole: &mut Whole, number: usize, item: Item, what: &str, part: f64| {
         whole.running_s.insert(number, part * takes_s(item));
+        if number < whole.newest {
+            return;
+        }
+        whole.newest = number;
         let (subject, repeat) = (&campaign.subjects[item.subject], item.repeat);
         progress(Step { subject, repeat, number, of: whole.of, what, done: whole.done() });
     };
