@@ -9,10 +9,12 @@ from task_library import content, message
 STRAIGHT, BREADTH, RADIUS, LANE, WALL, WALL_HEIGHT = 100.0, 50.0, 60.0, 3.5, 6.0, 2.0
 
 
-def world(obstacles=(), straight=STRAIGHT, breadth=BREADTH, radius=RADIUS, lane=LANE) -> bytes:
-    """The world; an obstacle is its distance along the lane, offset, radius and height."""
+def world(obstacles=(), straight=STRAIGHT, breadth=BREADTH, radius=RADIUS, lane=LANE, posts=(0, 5, 0.15, 3)) -> bytes:
+    """The world; an obstacle is its distance along the lane, offset, radius and height; posts have a spacing first."""
     flat = [value for obstacle in obstacles for value in obstacle] + [0.0] * 4 * (8 - len(obstacles))
-    return message("WLD1", "38d", straight, breadth, radius, lane, WALL, WALL_HEIGHT, *flat, count=len(obstacles))
+    return message(
+        "WLD1", "42d", straight, breadth, radius, lane, WALL, WALL_HEIGHT, *flat, *posts, count=len(obstacles)
+    )
 
 
 def vehicle_state(x=0.0, y=0.0, yaw=0.0, speed=0.0, steering=0.0, yaw_rate=0.0, slip=0.0, acceleration=0.0, at_s=1.0):
