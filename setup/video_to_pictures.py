@@ -11,18 +11,18 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-QUALITY = 95
+QUALITY = 90
 # Frame and box of people whom the detector finds at every distance up to 20 m when they stand on a drawn road.
-PEOPLE = [(770, (284, 243, 46, 98)), (610, (535, 290, 46, 113)), (390, (630, 282, 49, 112)), (50, (499, 215, 36, 95))]
+PEOPLE = [(750, (235, 210, 36, 96)), (390, (630, 282, 49, 112)), (240, (443, 247, 37, 110)), (330, (356, 171, 40, 90))]
+MARGIN = 4
 # A pixel that differs by more from the empty place is of the person.
-DIFFERS = 22
+DIFFERS = 40
 
 
 def cut_out(frame: np.ndarray, empty: np.ndarray, box: tuple[int, int, int, int]) -> np.ndarray:
     """The largest part of the box that differs from the empty place, with the parts around it transparent."""
     x, y, width, height = box
-    margin = height // 8
-    part = np.s_[max(0, y - margin) : y + height + margin, max(0, x - margin // 2) : x + width + margin // 2]
+    part = np.s_[y - MARGIN : y + height + MARGIN, x - MARGIN : x + width + MARGIN]
     differs = np.abs(frame[part].astype(int) - empty[part]).max(axis=2) > DIFFERS
     mask = differs.astype(np.uint8) * 255
     mask = cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((5, 5)))

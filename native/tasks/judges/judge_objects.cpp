@@ -198,18 +198,7 @@ class JudgeObjects : public tasks::Task {
 
 }  // namespace
 
-// A judge has parameters, but no outputs.
-constexpr tacho_task_kind JUDGE_OBJECTS = {"judge_objects",
-                                           "compares what was found with the obstacles of the world",
-                                           PARAMETERS,
-                                           5,
-                                           INPUTS,
-                                           3,
-                                           nullptr,
-                                           0,
-                                           tasks::Entries<JudgeObjects>::create,
-                                           tasks::Entries<JudgeObjects>::run,
-                                           tasks::Entries<JudgeObjects>::figures,
-                                           tasks::Entries<JudgeObjects>::destroy};
+constexpr tacho_task_kind JUDGE_OBJECTS = tasks::judge<JudgeObjects>(
+    "judge_objects", "compares what was found with the obstacles of the world", PARAMETERS, INPUTS);
 
 }  // namespace judges

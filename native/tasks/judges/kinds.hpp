@@ -8,7 +8,7 @@
 
 namespace judges {
 
-extern const tacho_task_kind JUDGE_GROUND, JUDGE_POSE, JUDGE_OBJECTS;
+extern const tacho_task_kind JUDGE_GROUND, JUDGE_POSE, JUDGE_OBJECTS, JUDGE_BOXES, JUDGE_LANES;
 
 }  // namespace judges
 
