@@ -28,7 +28,7 @@ from driving import (
 )
 from places import ROOT
 from scipy.ndimage import gaussian_filter
-from task_library import Task, TaskFailed, content, kinds, message, stamp_ns
+from task_library import Task, TaskFailed, content, message, stamp_ns
 
 LIBRARY = ROOT / "build/lib/libtacho_tasks_camera.so"
 FILES = ROOT / "build/perception/camera"
@@ -45,11 +45,6 @@ def place(start: float) -> np.ndarray:
 
 def drawn(map_of: bytes, x: float, y: float, yaw: float, at_s=1.0, **parameters) -> bytes:
     return Task("drawn_camera", sizes=[PICTURE], **parameters)(1, map_of, vehicle_state(x, y, yaw, at_s=at_s))[0]
-
-
-def test_the_build_knows_the_tasks_of_the_library():
-    names = (ROOT / "native/tasks/camera/kinds").read_text().split()
-    assert sorted(names) == sorted(kinds(LIBRARY))
 
 
 def test_the_video_is_replayed_frame_by_frame_and_begins_again(tmp_path):

@@ -21,7 +21,7 @@ from driving import (
 )
 from places import ROOT
 from scipy.optimize import linear_sum_assignment
-from task_library import Task, content, message, stamp_ns
+from task_library import Task, content, kinds, message, stamp_ns
 
 CLOUD = 1 << 20
 UNKNOWN, PERSON, VEHICLE = 0, 1, 3
@@ -296,6 +296,15 @@ def test_people_whom_the_trained_detector_finds_are_tracked_with_their_ids():
     figures = judge.figures()
     assert figures["recall"] > 90 and figures["id_changes"] == 0 and figures["ids"] == 2
     assert figures["distance_error_rms"] < 0.25 and figures["false_mean"] < 0.3
+
+
+@pytest.mark.parametrize("name", ["camera", "fusion", "judges", "lidar"])
+def test_the_build_knows_the_tasks_of_a_library_that_it_may_leave_out(name):
+    library = ROOT / f"build/lib/libtacho_tasks_{name}.so"
+    if not library.exists():
+        pytest.skip(f"the tasks of {name} are not built: make perception")
+    assert sorted((ROOT / f"native/tasks/{name}/kinds").read_text().split()) == sorted(kinds(library))
+    assert not library.with_suffix(".missing").exists()
 
 
 def test_the_struct_of_a_track_is_as_long_as_the_seam_says():

@@ -8,7 +8,7 @@ import pytest
 from driving import RADIUS, STRAIGHT, actuators, offset, points, state, vehicle_state, world
 from places import ROOT
 from scipy.spatial import cKDTree
-from task_library import Task, TaskFailed, content, kinds, message, stamp_ns
+from task_library import Task, TaskFailed, content, message, stamp_ns
 
 pytestmark = pytest.mark.skipif(
     not (ROOT / "build/lib/libtacho_tasks_lidar.so").exists(), reason="the LiDAR tasks are not built: make perception"
@@ -257,11 +257,6 @@ def test_a_scan_of_another_place_is_rejected():
     elsewhere = cloud_of(np.random.default_rng(2).uniform(-20, 20, (4000, 4)) + [0, 0, 30, 0])
     assert task(1, elsewhere, pose(20, 0, 0), map_of) == [None]
     assert task.figures()["scans_rejected"] == 1 and "correction_rms" not in task.figures()
-
-
-def test_the_build_knows_the_tasks_of_the_library():
-    names = (ROOT / "native/tasks/lidar/kinds").read_text().split()
-    assert sorted(names) == sorted(kinds(ROOT / "build/lib/libtacho_tasks_lidar.so"))
 
 
 CLOUD_TASKS = ["voxel_grid", "ground_removal", "euclidean_clusters"]
