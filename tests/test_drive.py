@@ -101,6 +101,44 @@ def test_the_car_stops_before_an_obstacle(tacho, workloads):
     assert f"It stood {figures['car', 'stop_margin_m']:.2f} m before an obstacle." in done.stdout
 
 
+@pytest.mark.skipif(
+    not all((ROOT / f"build/lib/libtacho_tasks_{name}.so").exists() for name in ("lidar", "camera")),
+    reason="the tasks of perception are not built: make perception",
+)
+def test_a_stack_with_real_perception_stops_before_a_person_whom_it_recognises(tacho, workloads):
+    people = ["--set", "world.work.obstacle_offset=0 m"]
+    arguments = ["--short", "--duration", "14s", *people]
+    done = tacho("drive", workloads / "drive-study-a.yaml", *arguments, "-o", "run")
+    figures = quality(tacho.directory / "run")
+    assert figures["car", "lane_kept"] == 1 and figures["car", "collided"] == 0
+    assert figures["car", "stop_margin_m"] == pytest.approx(3, abs=1), done.stdout
+    # On a busy machine clouds and pictures go missing, but what is computed is right.
+    assert figures["judge_pose", "poses"] > 40 and figures["judge_pose", "position_error_rms_m"] < 0.1
+    assert figures["localisation", "correction_rms_m"] > 0.15, "odometry alone is not so good"
+    assert figures["judge_boxes", "recall_percent"] > 80 and figures["judge_lanes", "error_rms_m"] < 0.2
+    assert figures["judge_tracks", "recall_percent"] > 80 and figures["judge_tracks", "ids"] == 1
+    assert figures["judge_tracks", "id_changes"] == 0 and figures["judge_tracks", "distance_error_rms_m"] < 0.3
+    assert figures["fusion", "unrecognised"] > 0, "posts are no people"
+
+
+def test_a_task_whose_library_is_not_built_says_how_to_get_it(tacho, workloads, tmp_path):
+    home = tmp_path / "home"
+    (home / "lib").mkdir(parents=True)
+    for entry in (*(ROOT / "build").iterdir(), *(ROOT / "build/lib").iterdir()):
+        at = home / "lib" if entry.parent.name == "lib" else home
+        if entry.name != "lib" and not entry.name.startswith(("libtacho_tasks_lidar", "libtacho_tasks_camera")):
+            (at / entry.name).symlink_to(entry)
+    reason = "It is not built yet: make perception.\n"
+    for library in ("lidar", "camera"):
+        names = (ROOT / f"native/tasks/{library}/kinds").read_text()
+        (home / f"lib/libtacho_tasks_{library}.missing").write_text(reason + names)
+    tacho.environment["TACHO_HOME"] = str(home)
+    said = tacho("check", workloads / "drive-study-a.yaml", expect=2).stderr
+    assert "the library of this task is not here [missing-task]" in said and reason.strip() in said
+    assert "= found: `scan_matching`" in said and "= found: `detector`" in said
+    tacho("check", workloads / "drive.yaml")
+
+
 def nodes_of(tacho, name: str) -> list[int]:
     """Processes of this test that run the node."""
     command = [b"tacho-node", name.encode()]

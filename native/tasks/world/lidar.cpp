@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A LiDAR above the centre of gravity: one scan of all rings at one instant, without the distortion of a car that
+// A LiDAR: one scan of all rings at one instant, without the distortion of a car that
 // moves meanwhile.
 #include "kinds.hpp"
 #include "ray_caster.hpp"
@@ -20,10 +20,12 @@ constexpr tacho_task_parameter PARAMETERS[] = {
     {"lowest", "rad", -1.5, 1.5, -24.8 * DEGREE, "elevation of the lowest ring"},
     {"highest", "rad", -1.5, 1.5, 2 * DEGREE, "elevation of the highest ring"},
     {"height", "m", 0.1, 10, 1.73, "above the ground"},
+    {"ahead", "m", -10, 10, 0, "from the centre of gravity"},
+    {"left", "m", -10, 10, 0, "from the centre of gravity"},
     {"range", "m", 1, 1000, 100, "longest distance that it measures"},
     {"noise", "m", 0, 1, 0, "standard deviation of the distance"},
 };
-enum { RINGS, COLUMNS, LOWEST, HIGHEST, HEIGHT, RANGE, NOISE };
+enum { RINGS, COLUMNS, LOWEST, HIGHEST, HEIGHT, AHEAD, LEFT, RANGE, NOISE };
 
 constexpr tacho_task_slot INPUTS[] = {tasks::input("world"), tasks::input("vehicle state")};
 constexpr tacho_task_slot OUTPUTS[] = {tasks::output("point cloud", sizeof(tasks::PointCloud) + sizeof(tasks::Point))};
@@ -36,6 +38,8 @@ class Lidar : public tasks::Task {
         noise_(config.raw.seed),
         columns_(static_cast<size_t>(config.value(COLUMNS))),
         height_(config.value(HEIGHT)),
+        mounted_ahead_(config.value(AHEAD)),
+        mounted_left_(config.value(LEFT)),
         range_(config.value(RANGE)),
         deviation_(config.value(NOISE)) {
     const auto rings = static_cast<size_t>(config.value(RINGS));
@@ -64,18 +68,21 @@ class Lidar : public tasks::Task {
     tacho_task_output &output = call.outputs[0];
     if (!world || !state || !output.data) return;
     const RayCaster caster(*world);
+    const double cosine_of_yaw = std::cos(state->yaw), sine_of_yaw = std::sin(state->yaw);
+    const double x = state->x + mounted_ahead_ * cosine_of_yaw - mounted_left_ * sine_of_yaw;
+    const double y = state->y + mounted_ahead_ * sine_of_yaw + mounted_left_ * cosine_of_yaw;
     char *next = static_cast<char *>(output.data) + sizeof(tasks::PointCloud);
     uint32_t count = 0;
-    const double cosine_of_yaw = std::cos(state->yaw), sine_of_yaw = std::sin(state->yaw);
     for (const auto &[ahead, left] : azimuths_) {
-      caster.look(state->x, state->y, ahead * cosine_of_yaw - left * sine_of_yaw,
-                  ahead * sine_of_yaw + left * cosine_of_yaw, standing_);
+      caster.look(x, y, ahead * cosine_of_yaw - left * sine_of_yaw, ahead * sine_of_yaw + left * cosine_of_yaw,
+                  standing_);
       for (size_t ring = 0; ring < rings_.size(); ++ring) {
         const auto &[slope, cosine] = rings_[ring];
         double distance = RayCaster::meets(height_, slope, standing_);
         if (distance > range_ * cosine) continue;
         distance += noise_(deviation_) * cosine;
-        const tasks::Point point = {static_cast<float>(distance * ahead), static_cast<float>(distance * left),
+        const tasks::Point point = {static_cast<float>(mounted_ahead_ + distance * ahead),
+                                    static_cast<float>(mounted_left_ + distance * left),
                                     static_cast<float>(height_ + distance * slope), static_cast<float>(ring)};
         std::memcpy(next, &point, sizeof point);
         next += sizeof point;
@@ -103,7 +110,7 @@ class Lidar : public tasks::Task {
   std::string world_topic_, state_topic_;
   tasks::Noise noise_;
   size_t columns_;
-  double height_, range_, deviation_;
+  double height_, mounted_ahead_, mounted_left_, range_, deviation_;
   std::vector<Ring> rings_;
   std::vector<Azimuth> azimuths_;
   std::vector<Standing> standing_;
