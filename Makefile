@@ -15,12 +15,16 @@ PACKAGES_MIDDLEWARE := libroscpp-dev libstd-msgs-dev libsensor-msgs-dev libgeome
 PACKAGES_CYBER := libatomic1 libuuid1
 # Cyclone DDS 11 is built from source, on iceoryx if it is installed; 0.10 serves if that fails.
 PACKAGES_CYCLONEDDS := iceoryx libiceoryx-posh-dev libiceoryx-hoofs-dev cyclonedds-dev cyclonedds-tools
+# For the tasks of perception: the libraries of PCL and OpenCV that they use, without the trees of their -dev packages,
+# whose headers setup/perception unpacks beside.
+PACKAGES_LIDAR := libeigen3-dev libboost-dev libpcl-filters1.13 libpcl-segmentation1.13
+PACKAGES_CAMERA := libopencv-dnn406 libopencv-video406 libturbojpeg0-dev
 PACKAGES_MICRO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
 PACKAGES_AARCH64 := gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static
 # libclang-rt-14-dev holds the sanitizers of Debian 12's clang, which only recommends it.
 PACKAGES_TEST := iputils-ping liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang libclang-rt-14-dev tshark libfastrtps-dev liblwip-dev libnodeletlib-dev python3-roslaunch skopeo
 
-.PHONY: help build dist dist-aarch64 middleware demo micro micro-demo test bench fresh clean setup web native plugins rust
+.PHONY: help build dist dist-aarch64 middleware perception demo micro micro-demo test bench fresh clean setup web native plugins rust
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +34,7 @@ demo: native rust ## one driving chain on real ROS 2: measured, explained, tuned
 
 build: middleware ## everything a user needs, under build/: build/tacho, build/lib, build/venv
 	@$(MAKE) --no-print-directory native rust plugins
+	@$(MAKE) --no-print-directory perception || echo "build: continuing without tasks of perception" >&2
 	@if command -v arm-none-eabi-gcc >/dev/null; then $(MAKE) --no-print-directory -s -C micro node; \
 	  else echo "build: continuing without build/micro/node.elf, which boards need (host: micro): make micro" >&2; fi
 	@echo "build: build/tacho is ready"
@@ -60,6 +65,15 @@ native: setup
 plugins: native ## the middleware plugins in Rust (zenoh, iceoryx, dustdds), of which the demo needs none
 	@echo "build: the middleware plugins in Rust; the first time takes some minutes"
 	@cmake --build build/native --target rust_plugins >build/plugins.log 2>&1 || { tail -n 50 build/plugins.log; exit 1; }
+
+perception: native ## tasks on PCL, small_gicp and OpenCV, with a trained detector and a real video; the demo needs none
+	@setup/python build/venv-perception setup/perception.txt || echo "build: continuing without what sets perception up" >&2
+	@setup/debian $(PACKAGES_LIDAR) && setup/perception lidar build/perception/lidar || echo "build: continuing without the LiDAR tasks" >&2
+	@setup/debian $(PACKAGES_CAMERA) && setup/perception camera build/perception/camera || echo "build: continuing without the camera tasks" >&2
+	@echo "build: the tasks of perception (C++); the first time takes about a minute"
+	@cmake -S native -B build/native >build/native.log || { cat build/native.log; exit 1; }
+	@cmake --build build/native --target perception --parallel >build/perception.log 2>&1 || { tail -n 50 build/perception.log; exit 1; }
+	@grep -E 'tacho: tasks of' build/native.log || true
 
 web: setup
 	@$(MAKE) --no-print-directory build/web/report.html

@@ -125,9 +125,15 @@ class Task:
     """A task with the latest message of each of its inputs. `parameters` are in the units that the task receives."""
 
     def __init__(
-        self, name: str, inputs: int | None = None, sizes: list[int] | None = None, seed: int = 1, **parameters
+        self,
+        name: str,
+        inputs: int | None = None,
+        sizes: list[int] | None = None,
+        seed: int = 1,
+        library: Path | None = None,
+        **parameters,
     ):
-        self.kind = find(name)
+        self.kind = kinds(library)[name] if library else find(name)
         known = [self.kind.parameters[i] for i in range(self.kind.parameter_count)]
         unknown = set(parameters) - {p.name.decode() for p in known}
         assert not unknown, f"{name} has no {unknown}"

@@ -35,6 +35,41 @@ def test_the_car_keeps_its_lane_through_the_first_corner(tacho, workloads):
     assert chains["control"]["path"][0] == "/odometry" and chains["control"]["path"][-1] == "/car"
     assert chains["control"]["instances"] >= 150
 
+    # In virtual time, with the costs of this drive and the same phases, it drives the same way.
+    options = ["--speed", "10m/s", "--instances", "200", "--virtual"]
+    tacho("drive", workloads / "drive.yaml", *options, "--costs", "run", "-o", "virtual")
+    virtual = quality(tacho.directory / "virtual")
+    assert virtual.keys() == figures.keys()
+    for name, apart in [("driven_m", 0.02), ("speed_max_m_per_s", 0.02), ("lateral_error_max_m", 0.2)]:
+        assert virtual["car", name] == pytest.approx(figures["car", name], rel=apart), name
+    assert virtual["lidar", "points_mean"] == pytest.approx(figures["lidar", "points_mean"], rel=0.01)
+
+
+def test_drives_in_virtual_time_are_the_same_to_the_byte(tacho, workloads):
+    for run in ("one", "two"):
+        tacho("drive", workloads / "drive.yaml", "--virtual", "--duration", "5s", "-o", run)
+    of_drives = [
+        {file.name: file.read_bytes() for file in (tacho.directory / run / "events").iterdir()}
+        for run in ("one", "two")
+    ]
+    assert of_drives[0] == of_drives[1] and sum(map(len, of_drives[0].values())) > 100_000
+
+
+def test_nodes_that_spin_slowly_lose_the_lane_that_the_same_nodes_keep_on_arrival(tacho, workloads):
+    """Study E, figures 16 and 17, in virtual time and without costs: what matters is how long nodes sleep."""
+    text = (workloads / "study-e-drive.yaml").read_text()
+    speeds = "speed: [5 m/s, 9 m/s, 11 m/s, 13 m/s, 15 m/s]"
+    assert speeds in text
+    (tacho.directory / "w.yaml").write_text(text.replace(speeds, "speed: [5 m/s, 15 m/s]"))
+    done = tacho("drive", "w.yaml", "--short", "--repeats", "6", "--virtual", "-o", "run", expect=1)
+    assert "Success, with its 95 % interval" in done.stdout
+    points = json.loads((tacho.directory / "run/summary.json").read_text())["points"]
+    good = {(p["parameters"]["speed"], p["parameters"]["variant"]): p["drives"]["good"] for p in points}
+    assert good["5 m/s", "as found"] == good["5 m/s", "arrival"] == good["15 m/s", "arrival"] == 6
+    assert good["15 m/s", "as found"] <= 3
+    # Drives of a sweep keep their figures, and no events.
+    assert not list((tacho.directory / "run").glob("points/*/repeats/*/events/*"))
+
 
 @pytest.mark.parametrize("middleware", ["inproc", "cyclonedds", "zenoh", "{socket: tcp}"])
 def test_the_same_file_drives_on_every_middleware(tacho, workloads, middleware):
@@ -64,6 +99,44 @@ def test_the_car_stops_before_an_obstacle(tacho, workloads):
     assert figures["detection", "objects"] > 50, "it is seen from afar, in the points of the LiDAR"
     assert figures["car", "collided"] == 0 and figures["car", "stop_margin_m"] == pytest.approx(3, abs=1)
     assert f"It stood {figures['car', 'stop_margin_m']:.2f} m before an obstacle." in done.stdout
+
+
+@pytest.mark.skipif(
+    not all((ROOT / f"build/lib/libtacho_tasks_{name}.so").exists() for name in ("lidar", "camera")),
+    reason="the tasks of perception are not built: make perception",
+)
+def test_a_stack_with_real_perception_stops_before_a_person_whom_it_recognises(tacho, workloads):
+    people = ["--set", "world.work.obstacle_offset=0 m"]
+    arguments = ["--short", "--duration", "14s", *people]
+    done = tacho("drive", workloads / "drive-study-a.yaml", *arguments, "-o", "run")
+    figures = quality(tacho.directory / "run")
+    assert figures["car", "lane_kept"] == 1 and figures["car", "collided"] == 0
+    assert figures["car", "stop_margin_m"] == pytest.approx(3, abs=1), done.stdout
+    # On a busy machine clouds and pictures go missing, but what is computed is right.
+    assert figures["judge_pose", "poses"] > 40 and figures["judge_pose", "position_error_rms_m"] < 0.1
+    assert figures["localisation", "correction_rms_m"] > 0.15, "odometry alone is not so good"
+    assert figures["judge_boxes", "recall_percent"] > 80 and figures["judge_lanes", "error_rms_m"] < 0.2
+    assert figures["judge_tracks", "recall_percent"] > 80 and figures["judge_tracks", "ids"] == 1
+    assert figures["judge_tracks", "id_changes"] == 0 and figures["judge_tracks", "distance_error_rms_m"] < 0.3
+    assert figures["fusion", "unrecognised"] > 0, "posts are no people"
+
+
+def test_a_task_whose_library_is_not_built_says_how_to_get_it(tacho, workloads, tmp_path):
+    home = tmp_path / "home"
+    (home / "lib").mkdir(parents=True)
+    for entry in (*(ROOT / "build").iterdir(), *(ROOT / "build/lib").iterdir()):
+        at = home / "lib" if entry.parent.name == "lib" else home
+        if entry.name != "lib" and not entry.name.startswith(("libtacho_tasks_lidar", "libtacho_tasks_camera")):
+            (at / entry.name).symlink_to(entry)
+    reason = "It is not built yet: make perception.\n"
+    for library in ("lidar", "camera"):
+        names = (ROOT / f"native/tasks/{library}/kinds").read_text()
+        (home / f"lib/libtacho_tasks_{library}.missing").write_text(reason + names)
+    tacho.environment["TACHO_HOME"] = str(home)
+    said = tacho("check", workloads / "drive-study-a.yaml", expect=2).stderr
+    assert "the library of this task is not here [missing-task]" in said and reason.strip() in said
+    assert "= found: `scan_matching`" in said and "= found: `detector`" in said
+    tacho("check", workloads / "drive.yaml")
 
 
 def nodes_of(tacho, name: str) -> list[int]:

@@ -170,6 +170,9 @@ def test_the_margin_to_an_obstacle_is_from_bumper_to_obstacle():
     assert figures["obstacle_gap_min"] == pytest.approx(30 - 10 - 4.508 / 2 - 0.4, abs=0.02)
     assert figures["collided"] == 0
     assert figures["stop_margin"] == pytest.approx(figures["obstacle_gap_min"], abs=0.02)
+    # Of several, the margin is that to the nearest.
+    row = drive(10, 2, -5, obstacles=[(90.0, 0, 0.4, 1.0), (30.0, 0.5, 0.4, 1.0), (60.0, 0, 0.4, 1.0)])
+    assert row["stop_margin"] == figures["stop_margin"] and row["obstacle_gap_min"] == figures["obstacle_gap_min"]
     through = drive(10, 3, 0, obstacles=[(20.0, 0.5, 0.4, 1.0)])
     assert through["collided"] == 1
     beside = drive(10, 3, 0, obstacles=[(20.0, 1.3, 0.4, 1.0)])

@@ -98,6 +98,10 @@ fn a_point_has_the_chains_that_the_workload_names() {
     assert_eq!(point.chains.keys().collect::<Vec<_>>(), ["reaction"]);
     let reaction = &point.chains["reaction"];
     assert_eq!((reaction.instances, reaction.lost, reaction.end_to_end_ms.as_ref().map(|d| d.max)), (1, 0, Some(0.4)));
+    // Of its 0.4 ms, the messages were on their way for this part.
+    let transport = tables.instances[0].parts().transport as f64;
+    assert!(transport > 0.0);
+    assert_eq!(reaction.communication_percent, Some(100.0 * transport / 400_000.0));
 }
 
 #[test]

@@ -418,7 +418,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(sweeps, 15);
+        assert_eq!(sweeps, 16);
     }
 
     #[test]

@@ -13,6 +13,14 @@ pub enum Error {
         /// Cause.
         source: std::io::Error,
     },
+    /// The file that says why a library was not built cannot be read.
+    #[error("{}: {source}", path.display())]
+    Missing {
+        /// File.
+        path: PathBuf,
+        /// Cause.
+        source: std::io::Error,
+    },
     /// The dynamic linker refused it, most often because a library that it needs is missing.
     #[error("{}: cannot be loaded: {source}", path.display())]
     Load {

@@ -7,6 +7,8 @@ use tacho_abi::task as abi;
 use tacho_workload::tasks::{TaskKind, TaskParameter, TaskSlot};
 
 const PREFIX: &str = "libtacho_tasks_";
+/// Ending of a file that the build writes if it leaves a library out.
+const MISSING: &str = ".missing";
 
 /// A kind of task of a loaded library.
 ///
@@ -19,15 +21,23 @@ pub struct Kind {
     pub of: TaskKind,
 }
 
-/// Loads every library of tasks in the folder and describes their kinds of tasks, in the order of their names.
+/// Loads every library of tasks in the folder and describes their kinds of tasks, in the order of their names. Those of
+/// libraries that could not be built are [missing](TaskKind::missing).
 pub fn kinds(folder: &Path) -> Result<Vec<TaskKind>, Error> {
     let mut all: Vec<TaskKind> = Vec::new();
-    for path in libraries(folder)? {
+    for path in libraries(folder, ".so")? {
         for kind in read(&path)? {
             if let Some(first) = all.iter().find(|known| known.name == kind.of.name) {
                 return Err(Error::Twice { name: kind.of.name, first: first.library.clone(), second: path });
             }
             all.push(kind.of);
+        }
+    }
+    for path in libraries(folder, MISSING)? {
+        for kind in missing(&path)? {
+            if all.iter().all(|known| known.name != kind.name) {
+                all.push(kind);
+            }
         }
     }
     all.sort_by(|a, b| a.name.cmp(&b.name));
@@ -46,13 +56,27 @@ pub fn load(path: &Path, name: &str) -> Result<Kind, Error> {
     }
 }
 
-fn libraries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+/// Reads what the build wrote instead of a library: the reason in the first line, then its tasks.
+fn missing(path: &Path) -> Result<Vec<TaskKind>, Error> {
+    let text = std::fs::read_to_string(path).map_err(|source| Error::Missing { path: path.into(), source })?;
+    let mut lines = text.lines();
+    let reason = lines.next().unwrap_or_default();
+    let one = |name: &str| TaskKind {
+        name: name.into(),
+        library: path.with_extension("so"),
+        missing: Some(reason.into()),
+        ..TaskKind::default()
+    };
+    Ok(lines.filter(|name| !name.is_empty()).map(one).collect())
+}
+
+fn libraries(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Error> {
     let failed = |source| Error::Folder { folder: folder.into(), source };
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if name.starts_with(PREFIX) && name.ends_with(".so") {
+        if name.starts_with(PREFIX) && name.ends_with(ending) {
             found.push(path);
         }
     }
@@ -100,6 +124,7 @@ unsafe fn describe(kind: &'static abi::TaskKind, path: &Path) -> TaskKind {
         TaskKind {
             name: text(kind.name),
             library: path.into(),
+            missing: None,
             meaning: text(kind.meaning),
             parameters: slice(kind.parameters, kind.parameter_count).iter().map(parameter).collect(),
             inputs: slice(kind.inputs, kind.input_count).iter().map(slot).collect(),

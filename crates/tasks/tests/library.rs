@@ -35,6 +35,17 @@ fn the_kinds_of_a_folder_are_described() {
 }
 
 #[test]
+fn tasks_of_a_library_that_was_not_built_are_missing_for_its_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("libtacho_tasks_lidar.missing");
+    std::fs::write(file, "It is not built yet: make perception.\nvoxel_grid\nscan_matching\n").unwrap();
+    let kinds = kinds(folder.path()).unwrap();
+    let told: Vec<_> = kinds.iter().map(|kind| (kind.name.as_str(), kind.missing.as_deref())).collect();
+    let reason = Some("It is not built yet: make perception.");
+    assert_eq!(told, [("scan_matching", reason), ("voxel_grid", reason)]);
+}
+
+#[test]
 fn a_task_gets_messages_and_fills_buffers() {
     let mut copy = task("probe_copy", &[("every", "2")], 2, 1).unwrap();
     let header = Header { sequence: 7, stamp_ns: 3_000_000, ..Header::default() };

@@ -11,6 +11,8 @@ pub struct TaskKind {
     pub name: String,
     /// The library.
     pub library: PathBuf,
+    /// Why the library is not here and how to get it. If so, nothing but the name is known.
+    pub missing: Option<String>,
     /// What it does.
     pub meaning: String,
     /// Its parameters.

@@ -7,7 +7,7 @@ use tacho_workload::model::{Node, Qos};
 use tacho_workload::{sweep, Overrides, Sweep, SweepPoint, Workload};
 
 /// Study, points, points of the short form.
-const STUDIES: [(&str, usize, usize); 15] = [
+const STUDIES: [(&str, usize, usize); 16] = [
     // Three implementations, three networks, three sizes.
     ("a-dds", 3 * 3 * 3, 3 * 3 * 3),
     // 1-1; 1-N and N-1 with 7, 31 and 63; 4, 16 and 32 pairs. Five sizes, two rates. ROS 2 on Cyclone DDS and on Fast
@@ -20,6 +20,8 @@ const STUDIES: [(&str, usize, usize); 15] = [
     ("b-fanout", 22 * 5 * 2, 22 * 2),
     // Eleven ways to join inputs, two sets of rates.
     ("b-fusion", 11 * 2, 11),
+    // Seven transports of the study and threads of one process.
+    ("b-comp", 8, 8),
     ("b-rate", 3 * 10 * 2, 3 * 5 * 2),
     // Three middlewares, three priorities, CPUs, load, three sizes.
     ("b-scheduling", 3 * 3 * 2 * 2 * 3, 3 * 2 * 2 * 2),

@@ -16,6 +16,7 @@ fn kinds() -> Vec<TaskKind> {
             outputs: vec![slot("trajectory", 4096, false)],
             ..Default::default()
         },
+        TaskKind { name: "detector".into(), missing: Some("Not built: make perception.".into()), ..Default::default() },
     ]
 }
 
@@ -62,6 +63,7 @@ fn a_parameter_may_be_swept_by_a_list_or_by_name() {
 #[test]
 fn what_a_task_does_not_have_is_an_error_with_its_place() {
     let cases = [
+        ("{task: detector, speed: 5}", "4 KiB", "/pose", "missing-task", 4, "Not built: make perception."),
         ("{task: plannner}", "4 KiB", "/pose", "unknown-task", 4, "one of odometry, planner; did you mean `planner`?"),
         ("{task: planner, sped: 5 m/s}", "4 KiB", "/pose", "unknown-key", 4, "one of speed; did you mean `speed`?"),
         ("{task: planner, speed: 5}", "4 KiB", "/pose", "wrong-value", 4, "(m/s, km/h), from 0 to 50 m/s"),

@@ -4,7 +4,7 @@
 // it. It needs no ground removal and no general clustering, because the map says where the lane is.
 #include "../world/track.hpp"
 
-#include <tasks/messages.hpp>
+#include <tasks/clouds.hpp>
 #include <tasks/task.hpp>
 
 #include <algorithm>
@@ -40,18 +40,12 @@ class LaneObstacles : public tasks::Task {
         least_points_(static_cast<size_t>(config.value(POINTS))) {}
 
   void run(const tacho_task_call &call) override {
-    const auto cloud = tasks::received<tasks::PointCloud>(call, CLOUD, cloud_topic_);
+    const auto cloud = tasks::received_cloud(call, CLOUD, cloud_topic_);
     const auto pose = tasks::received<tasks::Pose>(call, POSE, pose_topic_);
     const auto map = tasks::received<tasks::World>(call, MAP, map_topic_);
     if (!cloud || !pose || !map) return;
-    const tacho_task_input &input = call.inputs[CLOUD];
-    const size_t needed = sizeof(tasks::PointCloud) + size_t{cloud->prefix.count} * sizeof(tasks::Point);
-    if (input.size < needed) {
-      throw std::runtime_error(cloud_topic_ + ": found " + std::to_string(cloud->prefix.count) + " points in " +
-                               std::to_string(input.size) + " B, expected at least " + std::to_string(needed) + " B");
-    }
-    find(static_cast<const char *>(input.data) + sizeof(tasks::PointCloud), cloud->prefix, *pose, *map);
-    tasks::Objects objects{{tasks::Objects::KIND, 0, cloud->prefix.stamp_ns}, {}};
+    find(*cloud, *pose, *map);
+    tasks::Objects objects{{tasks::Objects::KIND, 0, cloud->prefix().stamp_ns}, {}};
     group(world::Track(*map), objects);
     ++clouds_;
     objects_ += objects.prefix.count;
@@ -70,24 +64,24 @@ class LaneObstacles : public tasks::Task {
   };
 
   // Collects the points on the lane. The pose is carried on to the instant of the scan by its speed.
-  void find(const char *points, const tasks::Prefix &cloud, const tasks::Pose &pose, const tasks::World &map) {
+  void find(const tasks::CloudView &cloud, const tasks::Pose &pose, const tasks::World &map) {
     const double cosine = std::cos(pose.yaw), sine = std::sin(pose.yaw);
-    const double driven = pose.speed * tasks::seconds(cloud.stamp_ns - pose.prefix.stamp_ns);
+    const double driven = pose.speed * tasks::seconds(cloud.prefix().stamp_ns - pose.prefix.stamp_ns);
     const double x = pose.x + driven * cosine, y = pose.y + driven * sine;
     const world::Track track(map);
     from_ = track.nearest(x, y).distance;
     found_.clear();
-    for (uint32_t i = 0; i < cloud.count; ++i) {
-      tasks::Point point;
-      std::memcpy(&point, points + i * sizeof point, sizeof point);
-      if (!std::isfinite(point.x) || !std::isfinite(point.y) || !std::isfinite(point.z)) {
+    for (uint32_t i = 0; i < cloud.size(); ++i) {
+      const tasks::Point point = cloud[i];
+      if (!tasks::is_finite(point)) {
         ++not_finite_;
         continue;
       }
       if (point.z < lowest_ || point.z > highest_ || std::hypot(point.x, point.y) > range_) continue;
-      const world::OnLane at =
-          track.nearest(x + point.x * cosine - point.y * sine, y + point.x * sine + point.y * cosine);
-      if (std::abs(at.offset) <= map.lane_width / 2) found_.push_back({track.way(from_, at.distance), at.offset});
+      const double there_x = x + point.x * cosine - point.y * sine, there_y = y + point.x * sine + point.y * cosine;
+      if (track.apart(there_x, there_y) > map.lane_width / 2) continue;
+      const world::OnLane at = track.nearest(there_x, there_y);
+      found_.push_back({track.way(from_, at.distance), at.offset});
     }
   }
 

@@ -46,13 +46,15 @@ void DriveRecord::look(const State &s, const tasks::World &world, const world::T
   squared_errors_ += at.offset * at.offset;
   worst_error_ = std::max(worst_error_, std::abs(at.offset));
   fastest_ = std::max(fastest_, s[SPEED]);
+  std::optional<double> nearest;
   for (uint32_t i = 0; i < world.prefix.count; ++i) {
     const std::optional<double> gap = gap_to(world.obstacles[i], at, track);
-    if (!gap) continue;
-    least_gap_ = std::min(least_gap_.value_or(INFINITY), *gap);
-    collided_ = collided_ || *gap <= 0;
-    if (std::abs(s[SPEED]) < STANDSTILL) gap_at_standstill_ = *gap;
+    if (gap) nearest = std::min(nearest.value_or(INFINITY), *gap);
   }
+  if (!nearest) return;
+  least_gap_ = std::min(least_gap_.value_or(INFINITY), *nearest);
+  collided_ = collided_ || *nearest <= 0;
+  if (std::abs(s[SPEED]) < STANDSTILL) gap_at_standstill_ = *nearest;
 }
 
 void DriveRecord::report(const tasks::Figures &figure) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A LiDAR above the centre of gravity: one scan of all rings at one instant, without the distortion of a car that
+// A LiDAR: one scan of all rings at one instant, without the distortion of a car that
 // moves meanwhile.
 #include "kinds.hpp"
 #include "ray_caster.hpp"
@@ -20,10 +20,12 @@ constexpr tacho_task_parameter PARAMETERS[] = {
     {"lowest", "rad", -1.5, 1.5, -24.8 * DEGREE, "elevation of the lowest ring"},
     {"highest", "rad", -1.5, 1.5, 2 * DEGREE, "elevation of the highest ring"},
     {"height", "m", 0.1, 10, 1.73, "above the ground"},
+    {"ahead", "m", -10, 10, 0, "from the centre of gravity"},
+    {"left", "m", -10, 10, 0, "from the centre of gravity"},
     {"range", "m", 1, 1000, 100, "longest distance that it measures"},
     {"noise", "m", 0, 1, 0, "standard deviation of the distance"},
 };
-enum { RINGS, COLUMNS, LOWEST, HIGHEST, HEIGHT, RANGE, NOISE };
+enum { RINGS, COLUMNS, LOWEST, HIGHEST, HEIGHT, AHEAD, LEFT, RANGE, NOISE };
 
 constexpr tacho_task_slot INPUTS[] = {tasks::input("world"), tasks::input("vehicle state")};
 constexpr tacho_task_slot OUTPUTS[] = {tasks::output("point cloud", sizeof(tasks::PointCloud) + sizeof(tasks::Point))};
@@ -36,6 +38,8 @@ class Lidar : public tasks::Task {
         noise_(config.raw.seed),
         columns_(static_cast<size_t>(config.value(COLUMNS))),
         height_(config.value(HEIGHT)),
+        mounted_ahead_(config.value(AHEAD)),
+        mounted_left_(config.value(LEFT)),
         range_(config.value(RANGE)),
         deviation_(config.value(NOISE)) {
     const auto rings = static_cast<size_t>(config.value(RINGS));
@@ -44,6 +48,10 @@ class Lidar : public tasks::Task {
       const double part = rings == 1 ? 0 : static_cast<double>(ring) / static_cast<double>(rings - 1);
       const double elevation = lowest + part * (highest - lowest);
       rings_.push_back({std::tan(elevation), std::cos(elevation)});
+    }
+    for (size_t column = 0; column < columns_; ++column) {
+      const double azimuth = 2 * M_PI * static_cast<double>(column) / static_cast<double>(columns_);
+      azimuths_.push_back({std::cos(azimuth), std::sin(azimuth)});
     }
     const size_t needed = sizeof(tasks::PointCloud) + rings * columns_ * sizeof(tasks::Point);
     const tacho_task_endpoint &output = config.raw.outputs[0];
@@ -60,18 +68,21 @@ class Lidar : public tasks::Task {
     tacho_task_output &output = call.outputs[0];
     if (!world || !state || !output.data) return;
     const RayCaster caster(*world);
+    const double cosine_of_yaw = std::cos(state->yaw), sine_of_yaw = std::sin(state->yaw);
+    const double x = state->x + mounted_ahead_ * cosine_of_yaw - mounted_left_ * sine_of_yaw;
+    const double y = state->y + mounted_ahead_ * sine_of_yaw + mounted_left_ * cosine_of_yaw;
     char *next = static_cast<char *>(output.data) + sizeof(tasks::PointCloud);
     uint32_t count = 0;
-    for (size_t column = 0; column < columns_; ++column) {
-      const double azimuth = 2 * M_PI * static_cast<double>(column) / static_cast<double>(columns_);
-      const double ahead = std::cos(azimuth), left = std::sin(azimuth);
-      caster.look(state->x, state->y, state->yaw + azimuth, standing_);
+    for (const auto &[ahead, left] : azimuths_) {
+      caster.look(x, y, ahead * cosine_of_yaw - left * sine_of_yaw, ahead * sine_of_yaw + left * cosine_of_yaw,
+                  standing_);
       for (size_t ring = 0; ring < rings_.size(); ++ring) {
         const auto &[slope, cosine] = rings_[ring];
         double distance = RayCaster::meets(height_, slope, standing_);
         if (distance > range_ * cosine) continue;
         distance += noise_(deviation_) * cosine;
-        const tasks::Point point = {static_cast<float>(distance * ahead), static_cast<float>(distance * left),
+        const tasks::Point point = {static_cast<float>(mounted_ahead_ + distance * ahead),
+                                    static_cast<float>(mounted_left_ + distance * left),
                                     static_cast<float>(height_ + distance * slope), static_cast<float>(ring)};
         std::memcpy(next, &point, sizeof point);
         next += sizeof point;
@@ -93,11 +104,15 @@ class Lidar : public tasks::Task {
   struct Ring {
     double slope, cosine;
   };
+  struct Azimuth {
+    double ahead, left;  // unit vector of a column, in the car's frame
+  };
   std::string world_topic_, state_topic_;
   tasks::Noise noise_;
   size_t columns_;
-  double height_, range_, deviation_;
+  double height_, mounted_ahead_, mounted_left_, range_, deviation_;
   std::vector<Ring> rings_;
+  std::vector<Azimuth> azimuths_;
   std::vector<Standing> standing_;
   uint64_t scans_ = 0, points_ = 0;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ray_caster.hpp"
 
+#include "posts.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -36,16 +38,17 @@ RayCaster::RayCaster(const tasks::World &world) : wall_height_(world.wall_height
       distance += corner;
     }
   }
-  for (uint32_t i = 0; i < world.prefix.count; ++i) {
-    const tasks::Obstacle &obstacle = world.obstacles[i];
-    const Place at = track.at(obstacle.distance, obstacle.offset);
-    cylinders_.push_back({at.x, at.y, obstacle.radius, obstacle.height});
-  }
+  const auto stand = [&](const tasks::Obstacle &one) {
+    const Place at = track.at(one.distance, one.offset);
+    cylinders_.push_back({at.x, at.y, one.radius, one.height});
+  };
+  std::for_each(world.obstacles, world.obstacles + world.prefix.count, stand);
+  const std::vector<tasks::Obstacle> posts = posts_of(world, track);
+  std::for_each(posts.begin(), posts.end(), stand);
 }
 
-void RayCaster::look(double x, double y, double azimuth, std::vector<Standing> &found) const {
+void RayCaster::look(double x, double y, double along_x, double along_y, std::vector<Standing> &found) const {
   found.clear();
-  const double along_x = std::cos(azimuth), along_y = std::sin(azimuth);
   for (const Line &line : lines_) {
     const double across = along_x * line.along_y - along_y * line.along_x;
     if (across == 0) continue;

@@ -23,6 +23,10 @@ constexpr tacho_task_parameter PARAMETERS[] = {
     {"obstacle_height", "m", 0.1, 10, 1.2, "of these upright cylinders"},
     {"obstacle_from", "s", 0, 1e6, 0, "when they appear, after the start"},
     {"obstacle_until", "s", 0, 1e6, 1e6, "when they are gone, after the start"},
+    {"posts", "m", 0, 1e4, 0, "way from one post beside the lane to the next, on average; 0: none"},
+    {"post_offset", "m", 1, 100, 5, "of their centres from the centre line"},
+    {"post_radius", "m", 0.02, 2, 0.15, "of these upright cylinders"},
+    {"post_height", "m", 0.1, 20, 3, "of these upright cylinders"},
 };
 enum {
   STRAIGHT,
@@ -38,7 +42,11 @@ enum {
   OBSTACLE_RADIUS,
   HEIGHT,
   FROM,
-  UNTIL
+  UNTIL,
+  POSTS,
+  POST_OFFSET,
+  POST_RADIUS,
+  POST_HEIGHT
 };
 
 constexpr tacho_task_slot OUTPUTS[] = {tasks::output("world", sizeof(tasks::World))};
@@ -46,10 +54,17 @@ constexpr tacho_task_slot OUTPUTS[] = {tasks::output("world", sizeof(tasks::Worl
 class World : public tasks::Task {
  public:
   explicit World(const tasks::Config &config) : from_(config.value(FROM)), until_(config.value(UNTIL)) {
-    world_ = {{tasks::World::KIND, 0, 0}, config.value(STRAIGHT), config.value(BREADTH),     config.value(RADIUS),
-              config.value(LANE_WIDTH),   config.value(WALL),     config.value(WALL_HEIGHT), {}};
+    world_ = {
+        {tasks::World::KIND, 0, 0}, config.value(STRAIGHT),    config.value(BREADTH),     config.value(RADIUS),
+        config.value(LANE_WIDTH),   config.value(WALL),        config.value(WALL_HEIGHT), {},
+        config.value(POSTS),        config.value(POST_OFFSET), config.value(POST_RADIUS), config.value(POST_HEIGHT)};
     if (world_.wall < world_.lane_width / 2) refuse("wall", world_.wall, "at least half of the lane's width");
     if (world_.radius <= world_.wall) refuse("radius", world_.radius, "more than the distance of the walls");
+    if (world_.post_spacing > 0 && world_.post_offset - world_.post_radius < world_.lane_width / 2) {
+      refuse("post_offset", world_.post_offset, "posts beside the lane");
+    }
+    if (world_.post_spacing > 0 && world_.post_spacing < 1)
+      refuse("posts", world_.post_spacing, "0 m, or at least 1 m");
     count_ = static_cast<uint32_t>(config.value(OBSTACLES));
     for (uint32_t i = 0; i < count_; ++i) {
       world_.obstacles[i] = {config.value(AT) + i * config.value(SPACING), config.value(OFFSET),

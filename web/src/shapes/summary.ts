@@ -610,6 +610,8 @@ export interface Point {
 
 /** A chain of a point; all that is known of it stands in the point's own summary. */
 export interface PointChain {
+  /** Part of the end-to-end time that was transport, over all instances: study B's share of communication. */
+  communication_percent?: number;
   /** First node's publish call or callback start to the last node's output; absent where no instance came through. */
   end_to_end_ms?: Distribution;
   /** Instances that came through. */

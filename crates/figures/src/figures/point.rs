@@ -85,8 +85,15 @@ fn named(workload: &Workload, chains: &[ChainFigures]) -> BTreeMap<String, Point
         instances: chain.instances,
         lost: chain.lost,
         end_to_end_ms: chain.end_to_end_ms.clone(),
+        communication_percent: communication_percent(chain),
     };
     chains.iter().filter(names).map(|chain| (chain.name.clone(), figures(chain))).collect()
+}
+
+/// Both means are over the same instances, so their ratio is that of the sums.
+fn communication_percent(chain: &ChainFigures) -> Option<f64> {
+    let whole = chain.end_to_end_ms.as_ref()?.mean;
+    (whole > 0.0).then_some(100.0 * chain.parts.as_ref()?.transport.mean / whole)
 }
 
 /// What every publication of a workload has alike; absent where they differ.

@@ -153,6 +153,9 @@ pub struct PointChain {
     /// First node's publish call or callback start to the last node's output; absent where no instance came through.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub end_to_end_ms: Option<Distribution>,
+    /// Part of the end-to-end time that was transport, over all instances: study B's share of communication.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub communication_percent: Option<f64>,
 }
 
 /// A microcontroller of a point (study C).

@@ -29,6 +29,11 @@ impl Check<'_> {
                 unknown_task(name, kinds, places, report);
                 continue;
             };
+            if let Some(reason) = &kind.missing {
+                let span = places.task.name;
+                report.error("missing-task", span, "the library of this task is not here", format!("`{name}`"), reason);
+                continue;
+            }
             for error in kind.values(parameters).err().unwrap_or_default() {
                 let (of_name, of_value) = places.task.parameters[error.index];
                 let (named, span) = if error.is_unknown { ("unknown-key", of_name) } else { ("wrong-value", of_value) };
@@ -43,8 +48,9 @@ impl Check<'_> {
 
 fn unknown_task(name: &str, kinds: &[TaskKind], places: &NodePlaces, report: &mut Report) {
     let names = || kinds.iter().map(|kind| kind.name.as_str());
+    let here = || kinds.iter().filter(|kind| kind.missing.is_none()).map(|kind| kind.name.as_str());
     let meant = did_you_mean(name, names()).map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
-    let expected = match names().collect::<Vec<_>>().join(", ") {
+    let expected = match here().collect::<Vec<_>>().join(", ") {
         none if none.is_empty() => "a task of a library libtacho_tasks_*.so, of which there is none here".to_owned(),
         known => format!("one of {known}{meant}"),
     };

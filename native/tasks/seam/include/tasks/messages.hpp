@@ -42,6 +42,11 @@ struct World {
   double wall;  // distance of the walls from the centre line
   double wall_height;
   Obstacle obstacles[MOST];
+  // Upright cylinders beside the lane, alternately to its right and left. They make places distinguishable.
+  double post_spacing;  // from one to the next, on average; 0 if there are none
+  double post_offset;   // of their centres from the centre line
+  double post_radius;
+  double post_height;
 };
 
 // The true state of the vehicle at its centre of gravity.
@@ -85,6 +90,54 @@ struct PointCloud {
   Prefix prefix;
 };
 
+// Points that stand together, in the vehicle's frame, as the upright cylinder whose near side they may be.
+struct Cluster {
+  float x, y;  // of its centre
+  float radius;
+  float bottom, top;  // above the ground
+  uint32_t points;
+};
+
+struct Clusters {
+  static constexpr uint32_t KIND = 0x31534c43;  // "CLS1"
+  static constexpr size_t MOST = 64;
+  Prefix prefix;
+  Cluster clusters[MOST];
+};
+
+// What a thing is, as far as it is known.
+enum Class : uint32_t { UNKNOWN = 0, PERSON = 1, BICYCLE = 2, VEHICLE = 3 };
+
+// A cluster that a camera may have recognised, in the vehicle's frame.
+struct Detection {
+  Cluster cluster;
+  uint32_t what;  // a Class
+  float score;    // of the box that it was fused with; 0 without one
+};
+
+struct Detections {
+  static constexpr uint32_t KIND = 0x31544544;  // "DET1"
+  static constexpr size_t MOST = 64;
+  Prefix prefix;
+  Detection detections[MOST];
+};
+
+// A thing that is followed over time, in the map's frame.
+struct Track {
+  double x, y;
+  double speed_x, speed_y;
+  double radius;
+  uint32_t id;    // it keeps it while it is followed; no other ever gets it
+  uint32_t what;  // a Class
+};
+
+struct Tracks {
+  static constexpr uint32_t KIND = 0x314b5254;  // "TRK1"
+  static constexpr size_t MOST = 64;
+  Prefix prefix;
+  Track tracks[MOST];
+};
+
 // An object as a detector gives it.
 struct Object {
   double x, y;  // of its centre
@@ -97,6 +150,49 @@ struct Objects {
   static constexpr size_t MOST = 32;
   Prefix prefix;
   Object objects[MOST];
+};
+
+// A camera without distortion, level in the vehicle's frame.
+struct Camera {
+  double focal;               // in pixels
+  double centre_x, centre_y;  // where its axis meets the picture
+  double x, y, z;             // of its centre; z above the ground
+  double yaw;                 // of its axis
+  uint32_t width, height;     // of the picture
+};
+
+// Followed by the pixels, rows from the top, three bytes each: blue, green, red.
+struct Picture {
+  static constexpr uint32_t KIND = 0x31474d49;  // "IMG1"
+  Prefix prefix;
+  Camera camera;
+};
+
+// A rectangle of a picture, in pixels from its upper left corner.
+struct Box {
+  float x, y, width, height;
+  float score;
+  uint32_t what;  // a Class
+  uint32_t id;    // of a tracker; 0 without one
+  uint32_t reserved;
+};
+
+struct Boxes {
+  static constexpr uint32_t KIND = 0x31584f42;  // "BOX1"
+  static constexpr size_t MOST = 64;
+  Prefix prefix;
+  Camera camera;
+  Box boxes[MOST];
+};
+
+// The borders of the lane that a camera sees, in the vehicle's frame: y = offset + slope x.
+struct LaneBorders {
+  static constexpr uint32_t KIND = 0x31534e4c;  // "LNS1"
+  struct Border {
+    double offset, slope;
+  };
+  Prefix prefix;  // count: 1 if both borders were found, else 0
+  Border left, right;
 };
 
 // The centre line of the lanes ahead.
@@ -138,6 +234,19 @@ inline std::string shown(uint32_t kind) {
     if (c < 0x20 || c > 0x7e) c = '?';
   }
   return "\"" + text + "\"";
+}
+
+// The beginning of the latest message of an input, for inputs of several kinds; none before the first.
+inline std::optional<Prefix> received_prefix(const tacho_task_call &call, size_t index, const std::string &topic) {
+  const tacho_task_input &input = call.inputs[index];
+  if (!input.data) return std::nullopt;
+  if (input.size < sizeof(Prefix)) {
+    throw std::runtime_error(topic + ": found a message of " + std::to_string(input.size) + " B, expected at least " +
+                             std::to_string(sizeof(Prefix)) + " B");
+  }
+  Prefix prefix;
+  std::memcpy(&prefix, input.data, sizeof prefix);
+  return prefix;
 }
 
 // The latest message of an input, copied because a middleware aligns nothing; none before the first. A message of

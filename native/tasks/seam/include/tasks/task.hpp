@@ -84,6 +84,15 @@ constexpr tacho_task_kind source(const char *name, const char *meaning, const ta
           outputs, O,       Entry::create, Entry::run, Entry::figures, Entry::destroy};
 }
 
+// A sink with parameters.
+template <class Of, size_t P, size_t I>
+constexpr tacho_task_kind judge(const char *name, const char *meaning, const tacho_task_parameter (&parameters)[P],
+                                const tacho_task_slot (&inputs)[I]) {
+  using Entry = Entries<Of>;
+  return {name,    meaning, parameters,    P,          inputs,         I,
+          nullptr, 0,       Entry::create, Entry::run, Entry::figures, Entry::destroy};
+}
+
 // A sink: it has no parameters and no outputs.
 template <class Of, size_t I>
 constexpr tacho_task_kind sink(const char *name, const char *meaning, const tacho_task_slot (&inputs)[I]) {
