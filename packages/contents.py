@@ -66,9 +66,11 @@ def add_library(library: Path, folder: Path, beside: set[str]):
     name = library.name.removeprefix("libtacho_").removesuffix(".so")
     needs += [ELSEWHERE[name]] if name in ELSEWHERE else []
     if needs:
-        (folder / f"libtacho_{name}.missing").write_text(
-            LEFT_OUT.format(name=name, needs=", ".join(needs), instead=INSTEAD.get(name, ""))
-        )
+        text = LEFT_OUT.format(name=name, needs=", ".join(needs), instead=INSTEAD.get(name, ""))
+        kinds = ROOT / "native" / "tasks" / name.removeprefix("tasks_") / "kinds"
+        # Of a library of tasks, the lines after the reason name the tasks that it would have.
+        text += kinds.read_text() if name.startswith("tasks_") and kinds.is_file() else ""
+        (folder / f"libtacho_{name}.missing").write_text(text)
     else:
         stripped(library, folder / library.name)
 
