@@ -39,9 +39,9 @@ def add_tree(archive: tarfile.TarFile, folder: Path, prefix: str, at: int):
             archive.addfile(info)
 
 
-def tarball(home: Path, name: str, to: Path, at: int):
-    """Writes the release tarball, whose only folder is `name`."""
-    with tarfile.open(to, "w:xz", format=tarfile.PAX_FORMAT, preset=6) as archive:
+def tarball(home: Path, name: str, level: int, to: Path, at: int):
+    """Writes the release tarball, whose only folder is `name`. `level` is that of xz."""
+    with tarfile.open(to, "w:xz", format=tarfile.PAX_FORMAT, preset=level) as archive:
         add_tree(archive, home, name, at)
 
 

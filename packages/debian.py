@@ -43,8 +43,8 @@ License: Apache-2.0
 """
 
 
-def package(home: Path, version: str, machine: str, glibc: tuple[int, ...], work: Path, to: Path):
-    """Writes the package. dpkg-deb takes all times from SOURCE_DATE_EPOCH."""
+def package(home: Path, version: str, machine: str, glibc: tuple[int, ...], level: int, work: Path, to: Path):
+    """Writes the package; `level` is that of xz. dpkg-deb takes all times from SOURCE_DATE_EPOCH."""
     root = work / "debian"
     place = root / "usr" / "lib" / "tachograph"
     shutil.copytree(home, place)
@@ -74,7 +74,7 @@ def package(home: Path, version: str, machine: str, glibc: tuple[int, ...], work
         elif not path.is_symlink():
             path.chmod(0o755 if os.access(path, os.X_OK) else 0o644)
     # One thread, because the number of threads is seen in the compressed bytes.
-    words = ["dpkg-deb", "--root-owner-group", "-Zxz", "--threads-max=1", "--build", root, to]
+    words = ["dpkg-deb", "--root-owner-group", "-Zxz", f"-z{level}", "--threads-max=1", "--build", root, to]
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
 
 

@@ -48,7 +48,7 @@ def dist(build, out, *options, expect=0, umask=0o022, **environment):
 def made(tmp_path_factory):
     """The folder of all packages, made of a part of the build."""
     out = tmp_path_factory.mktemp("dist")
-    said = dist(part_of_build(out / "part"), out)
+    said = dist(part_of_build(out / "part"), out, "--level", "0")
     assert said.count("dist: tachograph") == 4 and "they need glibc 2." in said
     return out
 
@@ -208,7 +208,7 @@ def test_the_same_build_gives_the_same_bytes(tmp_path):
     for name, (umask, environment) in ways.items():
         build = part_of_build(tmp_path / f"build-{name}", tacho="tacho-node")
         environment |= {"SOURCE_DATE_EPOCH": "1700000000"}
-        dist(build, tmp_path / name, "--command", BUILD / "tacho", umask=umask, **environment)
+        dist(build, tmp_path / name, "--command", BUILD / "tacho", "--level", "1", umask=umask, **environment)
         out[name] = {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
     assert out["a"].keys() == out["b"].keys() and len(out["a"]) == 4
     assert [name for name in out["a"] if out["a"][name] != out["b"][name]] == []
