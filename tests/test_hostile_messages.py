@@ -10,6 +10,8 @@ from task_library import Task, TaskFailed, kinds, message
 
 CLOUD = 1 << 18
 SIZES = {"voxel_grid": [CLOUD], "ground_removal": [CLOUD], "merge_clouds": [4 * CLOUD], "drawn_camera": [PICTURE]}
+# These take long to make.
+TURNS = {"detector": 10, "scan_matching": 10, "ndt_matching": 4}
 HARMFUL = [0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x7F800000, 0x7FC00000, 0xFF800000]
 
 
@@ -63,8 +65,7 @@ def tasks() -> list[str]:
 def test_a_damaged_message_ends_in_a_result_or_a_reason(name):
     rng, messages = np.random.default_rng(11), sound()
     failed = given = 0
-    # These two take long to make.
-    for turn in range(10 if name in ("detector", "scan_matching") else 40):
+    for turn in range(TURNS.get(name, 40)):
         task = Task(name, sizes=SIZES.get(name), seed=turn)
         inputs = [of_input(task.kind.inputs[i].name.decode(), messages) for i in range(len(task.inputs))]
         try:
