@@ -4,6 +4,7 @@ use crate::exit::{Failure, Outcome};
 use crate::options::Simulate as Options;
 use crate::{check, explain, interrupt, running, runs};
 use anyhow::Context;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tacho_campaign::Running;
@@ -12,7 +13,7 @@ use tacho_printing::Lines;
 use tacho_report::{Column, Table};
 use tacho_runner::install::Installation;
 use tacho_simulate::kernel::Settings;
-use tacho_simulate::prediction::{of_chains, of_topics, Figures, Flow, PredictedChain, Prediction};
+use tacho_simulate::prediction::{of_chains, of_topics, Bound, Figures, Flow, PredictedChain, Prediction};
 use tacho_simulate::{fit, Costs, Simulator};
 use tacho_tables::store;
 use tacho_tables::summary::Summary;
@@ -74,7 +75,9 @@ pub fn run(options: Options) -> Outcome {
     let before = measured.as_ref().map(store::read_summary).transpose().context("figures of the run")?;
     let chains = of_chains(&summary, as_is.as_ref(), before.as_ref());
     let topics = of_topics(&summary, before.as_ref());
-    let prediction = predicted(&run, Prediction { set: options.set.clone(), chains, topics, ..of_costs(&costs) })?;
+    let bounds = tacho_bounds::bounds(&point.workload, &costs, simulator.settings.cpus);
+    let set = options.set.clone();
+    let prediction = predicted(&run, Prediction { set, chains, topics, bounds, ..of_costs(&costs) })?;
     show(&run, &summary, &prediction, options.json)?;
     say_spent(&simulator);
     eprintln!("tacho: run: {}", run.path().display());
@@ -193,10 +196,36 @@ pub fn cpus(asked: Option<u32>, costs: &Costs) -> usize {
 /// Prints the figures of the simulated run, then what is predicted beside what was measured.
 fn show(run: &RunDirectory, summary: &Summary, prediction: &Prediction, json: bool) -> Outcome {
     explain::show(run, summary, json)?;
-    if json || prediction.chains.iter().all(|chain| chain.measured.is_none()) {
+    if json {
         return Ok(());
     }
-    runs::print(&Lines::composed(&compared(prediction)))
+    if prediction.chains.iter().any(|chain| chain.measured.is_some()) {
+        runs::print(&Lines::composed(&compared(prediction)))?;
+    }
+    runs::print(&bounds(prediction))
+}
+
+/// The bounds of the chains, a line each; chains without one by the reason.
+fn bounds(prediction: &Prediction) -> Lines {
+    let mut lines = Lines::new();
+    if prediction.bounds.is_empty() {
+        return lines;
+    }
+    lines.line(format_args!(""));
+    lines.line(format_args!(
+        "Bounds of the end-to-end time, if nothing takes longer than the workload and the costs say"
+    ));
+    let mut refused: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for Bound { chain, end_to_end_ms, refused: why } in &prediction.bounds {
+        match (end_to_end_ms, why) {
+            (Some(ms), _) => lines.line(format_args!("  {chain}: at most {ms:.2} ms")),
+            (None, why) => refused.entry(why.as_deref().unwrap_or_default()).or_default().push(chain),
+        }
+    }
+    for (why, chains) in refused {
+        lines.line(format_args!("  {}: none, because {why}", chains.join(", ")));
+    }
+    lines
 }
 
 /// What was measured, simulated as it is, and simulated with the changes, a line each for every chain.

@@ -15,6 +15,9 @@ pub struct Prediction {
     /// One a topic; absent in a prediction of a time before there were topics in it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub topics: Vec<PredictedTopic>,
+    /// One a chain that the workload names.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub bounds: Vec<Bound>,
     /// What is asked for beyond what was measured, and what is not modelled.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub doubts: Vec<String>,
@@ -63,6 +66,19 @@ pub struct Flow {
     /// Messages lost, percent of those whose fate is known; absent if that is of none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lost_percent: Option<f64>,
+}
+
+/// A bound of a chain, or why there is none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bound {
+    /// The chain.
+    pub chain: String,
+    /// No instance takes longer from its source's due time to the end of the last callback, ms.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub end_to_end_ms: Option<f64>,
+    /// Which assumption does not hold.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub refused: Option<String>,
 }
 
 /// End-to-end times of a chain.
