@@ -1,6 +1,7 @@
 """The documentation as a site: its links lead somewhere, and it needs no other host."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -38,7 +39,12 @@ def site(mkdocs, tmp_path_factory):
 
 
 def test_every_page_of_docs_is_a_page_of_the_site(site):
-    names = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"README"} | {"index", "benchmarks", "command-line"}
+    names = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"README"} | {
+        "index",
+        "benchmarks",
+        "command-line",
+        "events",
+    }
     assert names <= {page.stem for page in site.glob("*.html")}
 
 
@@ -67,6 +73,19 @@ def test_the_site_searches_from_a_disk_and_asks_no_other_host(site):
         assert requests and all(address.startswith((f"file://{site}/", "data:")) for address in requests), requests
 
 
+def test_the_page_of_events_numbers_them_as_the_compiler_does(site, tmp_path):
+    rows = re.findall(r"<td>(\d+)</td>\s*<td><code>(\w+)</code></td>", (site / "events.html").read_text())
+    header = (ROOT / "native/include/tacho/events.h").read_text()
+    names = re.findall(r"^  TACHO_(\w+)", header.partition("enum tacho_kind {")[2].partition("\n};")[0], flags=re.M)
+    assert [name for _, name in rows] == [name.lower() for name in names]
+    print_ = "".join(f'printf("%d ", TACHO_{name});' for name in names)
+    source = f'#include <stdio.h>\n#include "tacho/events.h"\nint main(void) {{ {print_} }}\n'
+    program = ["cc", "-x", "c", "-", "-I", ROOT / "native/include", "-o", tmp_path / "print"]
+    subprocess.run(program, input=source, text=True, check=True)
+    printed = subprocess.run([tmp_path / "print"], capture_output=True, text=True, check=True).stdout
+    assert printed.split() == [number for number, _ in rows]
+
+
 FAULTS = {
     "[page](nowhere.md)": "top.html: nowhere.md leads nowhere",
     "[source](../crates/nowhere)": "top.html: ../crates/nowhere leads nowhere",
@@ -79,7 +98,7 @@ FAULTS = {
 
 
 def test_faults_of_pages_end_the_build_with_their_names(mkdocs, tmp_path):
-    for part in ("docs", "benchmarks", "mkdocs.yml"):
+    for part in ("docs", "benchmarks", "native/include", "mkdocs.yml"):
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
         copy(ROOT / part, tmp_path / part)
     (tmp_path / "crates" / "figures").mkdir(parents=True)

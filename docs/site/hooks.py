@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
+import event_kinds
 from mkdocs.structure.files import File
 
 LOG = logging.getLogger("mkdocs.hooks.site")
@@ -31,6 +32,9 @@ def on_files(files, config):
     for source, name in OUTSIDE.items():
         files.append(File.generated(config, name, abs_src_path=str(root(config) / source)))
     files.append(File.generated(config, "command-line.md", content=command_line(config)))
+    headers = (root(config) / "native/include/tacho" / name for name in ("events.h", "widths.h"))
+    kinds = event_kinds.page(*(header.read_text() for header in headers))
+    files.append(File.generated(config, "events.md", content=kinds))
     return files
 
 
