@@ -32,5 +32,5 @@ def page(events_header, widths_header):
 
 
 def escaped(text):
-    """Text in which names with underscores, stars and pipes stay as they are."""
-    return re.sub(r"([_*|<>])", r"\\\1", text)
+    """Text in which names with underscores, and what has a meaning in tables and HTML, stay as they are."""
+    return re.sub(r"([_*|])", r"\\\1", text.replace("&", "&amp;").replace("<", "&lt;"))
