@@ -17,7 +17,7 @@ PACKAGES_CYBER := libatomic1 libuuid1
 PACKAGES_CYCLONEDDS := iceoryx libiceoryx-posh-dev libiceoryx-hoofs-dev cyclonedds-dev cyclonedds-tools
 # For the tasks of perception: the libraries of PCL and OpenCV that they use, without the trees of their -dev packages,
 # whose headers setup/perception unpacks beside.
-PACKAGES_LIDAR := libeigen3-dev libboost-dev libpcl-filters1.13 libpcl-segmentation1.13
+PACKAGES_LIDAR := libeigen3-dev libboost-dev libpcl-filters1.13 libpcl-segmentation1.13 libpcl-registration1.13
 PACKAGES_CAMERA := libopencv-dnn406 libopencv-video406 libturbojpeg0-dev
 PACKAGES_MICRO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
 PACKAGES_AARCH64 := gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static

@@ -14,12 +14,15 @@ PROGRAMS = ("tacho", "tacho-node")
 COMPLETIONS = {"bash": "tacho.bash", "zsh": "_tacho", "fish": "tacho.fish"}
 
 #: Why a plugin is left out. `tacho doctor` and `tacho bench` print it, as they print why a build left a plugin out.
-LEFT_OUT = "{name} is not in this package, because it needs {needs}; Tachograph built on this machine has it\n"
+LEFT_OUT = "{name} is not in this package, because it needs {needs}; Tachograph built on this machine has it{instead}\n"
 
 
 class Missing(Exception):
     """The build lacks a part."""
 
+
+#: What serves instead of a plugin that is left out.
+INSTEAD = {"ros2": ", and middleware rclpy runs on any ROS 2 from Kilted on"}
 
 #: Plugins that open the library of their middleware themselves, where the build found it.
 ELSEWHERE = {"connext": "RTI Connext 7", "cyber": "Apollo Cyber RT"}
@@ -34,6 +37,7 @@ def fill(build: Path, command: Path, home: Path) -> str:
         if not (build / part).is_file():
             raise Missing(f"{build / part}: not there; expected a whole build: make build")
     (home / "lib").mkdir(parents=True)
+    (home / "package").write_text("Plugins that link to libraries of one machine are left out: see lib/*.missing.\n")
     for program in PROGRAMS:
         stripped(build / program, home / program)
     libraries = sorted((build / "lib").glob("libtacho_*.so"))
@@ -62,7 +66,11 @@ def add_library(library: Path, folder: Path, beside: set[str]):
     name = library.name.removeprefix("libtacho_").removesuffix(".so")
     needs += [ELSEWHERE[name]] if name in ELSEWHERE else []
     if needs:
-        (folder / f"libtacho_{name}.missing").write_text(LEFT_OUT.format(name=name, needs=", ".join(needs)))
+        text = LEFT_OUT.format(name=name, needs=", ".join(needs), instead=INSTEAD.get(name, ""))
+        kinds = ROOT / "native" / "tasks" / name.removeprefix("tasks_") / "kinds"
+        # Of a library of tasks, the lines after the reason name the tasks that it would have.
+        text += kinds.read_text() if name.startswith("tasks_") and kinds.is_file() else ""
+        (folder / f"libtacho_{name}.missing").write_text(text)
     else:
         stripped(library, folder / library.name)
 

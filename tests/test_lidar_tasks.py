@@ -199,13 +199,17 @@ def test_more_clusters_than_a_message_holds_are_counted_and_the_nearest_are_kept
     assert task.figures()["clusters_left_out"] == 6 and task.figures()["clusters"] == 64
 
 
+MATCHING = ["scan_matching", "ndt_matching"]
+
+
 def pose(x, y, yaw, speed=0.0, at_s=1.0) -> bytes:
     return message("POS1", "4d", x, y, yaw, speed, stamp_ns=round(at_s * 1e9))
 
 
-def test_scan_matching_finds_the_pose_that_odometry_only_guesses():
+@pytest.mark.parametrize("name", MATCHING)
+def test_matching_finds_the_pose_that_odometry_only_guesses(name):
     map_of = world(posts=POSTS)
-    task, judge, rng = Task("scan_matching"), Task("judge_pose"), np.random.default_rng(1)
+    task, judge, rng = Task(name), Task("judge_pose"), np.random.default_rng(1)
     guesses, errors = [], []
     # The obstacle is on no map.
     seen = world([(60, 0, 0.4, 1.2)], posts=POSTS)
@@ -240,20 +244,22 @@ def test_without_posts_a_pose_along_a_straight_wall_is_not_found():
     assert abs(told[0] - x) > 0.4 and abs(told[1] - y) < 0.05
 
 
-def test_odometry_that_is_older_than_the_scan_is_carried_on():
+@pytest.mark.parametrize("name", MATCHING)
+def test_odometry_that_is_older_than_the_scan_is_carried_on(name):
     map_of = world(posts=POSTS)
-    task = Task("scan_matching", correction=0.5)
-    late = pose(20, 0, 0, speed=10, at_s=0.8)
+    task = Task(name, correction=0.5)
+    late = pose(21.2, 0, 0, speed=4, at_s=0.8)
     (found,) = task(1, scan(map_of, 22, 0, 0), late, map_of)
     assert content(found, "POS1", "3d")[0] == pytest.approx(22, abs=0.05)
-    standing = pose(20, 0, 0, speed=0, at_s=0.8)
+    standing = pose(21.2, 0, 0, speed=0, at_s=0.8)
     assert task(1, scan(map_of, 22, 0, 0), standing) == [None], "a match that is too far away is rejected"
     assert task.figures()["scans_rejected"] == 1
 
 
-def test_a_scan_of_another_place_is_rejected():
+@pytest.mark.parametrize("name", MATCHING)
+def test_a_scan_of_another_place_is_rejected(name):
     map_of = world(posts=POSTS)
-    task = Task("scan_matching", least_inliers=0.6)
+    task = Task(name)
     elsewhere = cloud_of(np.random.default_rng(2).uniform(-20, 20, (4000, 4)) + [0, 0, 30, 0])
     assert task(1, elsewhere, pose(20, 0, 0), map_of) == [None]
     assert task.figures()["scans_rejected"] == 1 and "correction_rms" not in task.figures()
@@ -279,8 +285,9 @@ def test_points_that_are_no_numbers_are_left_out_and_counted(name):
     assert clean[:used] == spoilt[:used]
 
 
-def test_matching_ignores_points_that_are_no_numbers_and_rejects_what_is_empty():
-    map_of, task = world(posts=POSTS), Task("scan_matching")
+@pytest.mark.parametrize("name", MATCHING)
+def test_matching_ignores_points_that_are_no_numbers_and_rejects_what_is_empty(name):
+    map_of, task = world(posts=POSTS), Task(name)
     assert task(1, cloud_of(HARMFUL), pose(20, 0, 0), map_of) == [None]
     assert task(2, cloud_of([]), pose(20, 0, 0)) == [None]
     rows = np.vstack([HARMFUL, points(scan(map_of, 20, 0, 0))])

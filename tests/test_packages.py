@@ -31,6 +31,8 @@ def part_of_build(folder, tacho="tacho"):
     for name in PARTS:
         if (BUILD / name).exists():
             (folder / name).symlink_to(BUILD / (tacho if name == "tacho" else name))
+    # Stands for the tasks on PCL: it needs libraries of the machine, too.
+    (folder / "lib" / "libtacho_tasks_lidar.so").symlink_to(BUILD / "lib" / "libtacho_ros2.so")
     return folder
 
 
@@ -155,6 +157,14 @@ def test_a_plugin_that_cannot_run_anywhere_is_left_out_with_the_reason(made, tmp
     for name, need in [("ros2", "librcl.so"), ("connext", "RTI Connext 7")]:
         said = ran(*words, "--middleware", name, "-o", tmp_path / name, expect=3, cwd=tmp_path, env=away)
         assert f"{name} is not in this package, because it needs" in said and need in said
+    reason, *kinds = (home / "lib" / "libtacho_tasks_lidar.missing").read_text().splitlines()
+    assert "is not in this package, because it needs" in reason
+    assert kinds == (ROOT / "native" / "tasks" / "lidar" / "kinds").read_text().splitlines() != []
+    found = json.loads(ran(tmp_path / "tacho", "doctor", "--json", cwd=tmp_path, env=away))["findings"]
+    verdicts = {one["name"]: (one["verdict"], one["found"]) for one in found}
+    assert verdicts["middleware-ros2"] == ("costs", "not in this package")
+    assert verdicts["middleware-rclpy"][0] == "costs" and "No module named 'rclpy'" in verdicts["middleware-rclpy"][1]
+    assert verdicts["middleware-inproc"][0] == "ok" and verdicts["recording"][0] == "ok"
 
 
 def test_the_debian_package_installs_and_has_manual_and_completions(made, tmp_path):

@@ -92,6 +92,9 @@ class Tables(ABC):
             function (text, or absent): Its function, as its symbol has it: qualified, without arguments
                 ([figures](figures.md#callbacks)).
             location (text, or absent): Where that is defined, `file:line`, if the symbol says it (rclpy).
+            callback_group (uint32, or absent): Number of its callback group, from 0 in the run, if it is known.
+            reentrant (boolean, or absent): Whether callbacks of that group may run beside each other; otherwise
+                they exclude each other.
         """
         return self.table("callbacks", names=names, columns=columns)
 

@@ -8,7 +8,7 @@
 
 namespace lidar {
 
-extern const tacho_task_kind VOXEL_GRID, GROUND_REMOVAL, EUCLIDEAN_CLUSTERS, SCAN_MATCHING;
+extern const tacho_task_kind VOXEL_GRID, GROUND_REMOVAL, EUCLIDEAN_CLUSTERS, SCAN_MATCHING, NDT_MATCHING;
 
 }  // namespace lidar
 

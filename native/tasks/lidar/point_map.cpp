@@ -4,12 +4,15 @@
 #include "../world/ray_caster.hpp"
 
 #include <cmath>
+#include <stdexcept>
+#include <string>
 
 namespace lidar {
 namespace {
 
 constexpr int RINGS = 48, COLUMNS = 360;
 constexpr double LOWEST = -25 * M_PI / 180, HIGHEST = 5 * M_PI / 180, HEIGHT = 1.73, RANGE = 40;
+constexpr double LONGEST = 20'000;
 
 }  // namespace
 
@@ -17,6 +20,10 @@ std::vector<Eigen::Vector4d> point_map(const tasks::World &world, double spacing
   tasks::World empty = world;
   empty.prefix.count = 0;
   const world::Track track(empty);
+  if (!(track.length() > 0 && track.length() < LONGEST)) {
+    throw std::runtime_error("found a lane of " + std::to_string(track.length()) + " m, expected one of less than " +
+                             std::to_string(LONGEST) + " m");
+  }
   const world::RayCaster caster(empty);
   std::vector<Eigen::Vector4d> points;
   std::vector<world::Standing> standing;

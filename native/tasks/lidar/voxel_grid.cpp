@@ -5,6 +5,7 @@
 #include "pcl_clouds.hpp"
 
 #include <pcl/common/common.h>
+#include <pcl/console/print.h>
 #include <pcl/filters/voxel_grid.h>
 
 namespace lidar {
@@ -17,7 +18,9 @@ constexpr tacho_task_slot OUTPUTS[] = {tasks::output("point cloud", sizeof(tasks
 class VoxelGrid : public tasks::Task {
  public:
   explicit VoxelGrid(const tasks::Config &config)
-      : cloud_topic_(config.topic_of_input(0)), output_topic_(config.raw.outputs[0].topic), leaf_(config.value(0)) {}
+      : cloud_topic_(config.topic_of_input(0)), output_topic_(config.raw.outputs[0].topic), leaf_(config.value(0)) {
+    pcl::console::setVerbosityLevel(pcl::console::L_ALWAYS);
+  }
 
   void run(const tacho_task_call &call) override {
     const auto message = tasks::received_cloud(call, 0, cloud_topic_);
@@ -25,10 +28,10 @@ class VoxelGrid : public tasks::Task {
     not_finite_ += read(*message, *cloud_);
     thinned_.clear();
     if (!cloud_->empty()) {
-      refuse_overflow();
       filter_.setInputCloud(cloud_);
       filter_.setLeafSize(leaf_, leaf_, leaf_);
       filter_.filter(thinned_);
+      if (thinned_.size() == cloud_->size()) refuse_overflow();
     }
     tasks::CloudWriter out(call, 0, output_topic_);
     for (const pcl::PointXYZ &point : thinned_) out.add({point.x, point.y, point.z, 0});
@@ -47,7 +50,7 @@ class VoxelGrid : public tasks::Task {
   }
 
  private:
-  // PCL numbers the cubes with 32 bits. If they do not suffice, it returns the cloud as it was.
+  // PCL numbers the cubes with 32 bits. If they do not suffice, it prints so, and gives the cloud as it was.
   void refuse_overflow() const {
     pcl::PointXYZ least, most;
     pcl::getMinMax3D(*cloud_, least, most);

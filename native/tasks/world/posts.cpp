@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "posts.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace world {
@@ -8,7 +9,9 @@ namespace world {
 std::vector<tasks::Obstacle> posts_of(const tasks::World &world, const Track &track) {
   std::vector<tasks::Obstacle> posts;
   if (world.post_spacing <= 0) return posts;
-  const auto count = static_cast<size_t>(track.length() / world.post_spacing);
+  // More would be no world that these tasks made.
+  const double most = std::clamp(track.length() / world.post_spacing, 0.0, 1e4);
+  const auto count = std::isfinite(most) ? static_cast<size_t>(most) : 0;
   for (size_t i = 0; i < count; ++i) {
     // Multiples of the golden ratio repeat no pattern.
     const double part = std::fmod(static_cast<double>(i) * 0.6180339887498949, 1.0);

@@ -249,6 +249,12 @@ inline std::optional<Prefix> received_prefix(const tacho_task_call &call, size_t
   return prefix;
 }
 
+// Whether a message has entries.
+template <class Message, class = void>
+struct HasMost : std::false_type {};
+template <class Message>
+struct HasMost<Message, std::void_t<decltype(Message::MOST)>> : std::true_type {};
+
 // The latest message of an input, copied because a middleware aligns nothing; none before the first. A message of
 // another kind is a failure.
 template <class Message>
@@ -265,6 +271,12 @@ std::optional<Message> received(const tacho_task_call &call, size_t index, const
   if (message.prefix.kind != Message::KIND) {
     throw std::runtime_error(topic + ": found a message of kind " + shown(message.prefix.kind) + ", expected " +
                              shown(Message::KIND));
+  }
+  if constexpr (HasMost<Message>::value) {
+    if (message.prefix.count > Message::MOST) {
+      throw std::runtime_error(topic + ": found " + std::to_string(message.prefix.count) +
+                               " entries, expected at most " + std::to_string(Message::MOST));
+    }
   }
   return message;
 }

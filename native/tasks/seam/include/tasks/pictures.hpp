@@ -6,7 +6,12 @@
 
 #include <tasks/messages.hpp>
 
+#include <cmath>
+
 namespace tasks {
+
+// Pixels of a row or a column.
+constexpr uint32_t LARGEST = 16384;
 
 struct PictureView {
   Picture head;
@@ -22,8 +27,18 @@ inline std::optional<PictureView> received_picture(const tacho_task_call &call, 
                                                    const std::string &topic) {
   const auto head = received<Picture>(call, index, topic);
   if (!head) return std::nullopt;
+  const tasks::Camera &camera = head->camera;
+  if (camera.width > LARGEST || camera.height > LARGEST) {
+    throw std::runtime_error(topic + ": found a picture of " + std::to_string(camera.width) + " x " +
+                             std::to_string(camera.height) + ", expected at most " + std::to_string(LARGEST) +
+                             " pixels either way");
+  }
+  for (const double value :
+       {camera.focal, camera.centre_x, camera.centre_y, camera.x, camera.y, camera.z, camera.yaw}) {
+    if (!std::isfinite(value)) throw std::runtime_error(topic + ": found a camera that is no number, expected one");
+  }
   const tacho_task_input &input = call.inputs[index];
-  const size_t needed = bytes(head->camera);
+  const size_t needed = bytes(camera);
   if (input.size < needed) {
     throw std::runtime_error(topic + ": found a picture of " + std::to_string(head->camera.width) + " x " +
                              std::to_string(head->camera.height) + " in " + std::to_string(input.size) +
