@@ -24,7 +24,7 @@ PACKAGES_AARCH64 := gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static
 # libclang-rt-14-dev holds the sanitizers of Debian 12's clang, which only recommends it.
 PACKAGES_TEST := iputils-ping liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang libclang-rt-14-dev tshark libfastrtps-dev liblwip-dev libnodeletlib-dev python3-roslaunch skopeo
 
-.PHONY: help build dist dist-aarch64 middleware perception demo micro micro-demo test bench fresh clean setup web native plugins rust
+.PHONY: help build docs dist dist-aarch64 middleware perception demo micro micro-demo test bench fresh clean setup web native plugins rust
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -86,6 +86,11 @@ rust: web
 	@echo "build: tacho (Rust); the first time takes some minutes"
 	@cargo build --release --locked
 	@for program in tacho tacho-node; do setup/program $(CARGO_TARGET_DIR)/release/$$program build/$$program; done
+
+docs: rust ## the documentation as a site that needs no network (build/docs/index.html)
+	@setup/python build/venv-docs setup/docs.txt
+	@NO_MKDOCS_2_WARNING=1 build/venv-docs/bin/mkdocs build >build/docs.log 2>&1 || { cat build/docs.log; exit 1; }
+	@echo "build: build/docs/index.html is ready"
 
 dist: build ## packages of what make build left (build/dist): tarball, .deb, wheel, OCI image
 	@setup/python build/venv-dist setup/build-backend.txt

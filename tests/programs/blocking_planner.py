@@ -55,8 +55,8 @@ class Planner(Node):
         begun = time.monotonic_ns()
         time.sleep(BLOCKS_S)
         ended = time.monotonic_ns()
-        self.left -= 1
         self.ends = time.monotonic() + 1  # what was late by the last one comes out before the end
+        self.left -= 1
         print("reload", Planner.reload_map.__code__.co_firstlineno, ended - begun, flush=True)
 
 
