@@ -20,13 +20,14 @@ PACKAGES_CYCLONEDDS := iceoryx libiceoryx-posh-dev libiceoryx-hoofs-dev cycloned
 PACKAGES_LIDAR := libeigen3-dev libboost-dev libpcl-filters1.13 libpcl-segmentation1.13 libpcl-registration1.13
 PACKAGES_CAMERA := libopencv-dnn406 libopencv-video406 libturbojpeg0-dev
 PACKAGES_MICRO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
+PACKAGES_AARCH64 := gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static
 # libclang-rt-14-dev holds the sanitizers of Debian 12's clang, which only recommends it.
-PACKAGES_TEST := iputils-ping liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang libclang-rt-14-dev tshark libfastrtps-dev liblwip-dev libnodeletlib-dev python3-roslaunch
+PACKAGES_TEST := iputils-ping liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang libclang-rt-14-dev tshark libfastrtps-dev liblwip-dev libnodeletlib-dev python3-roslaunch skopeo
 
-.PHONY: help build middleware perception demo micro micro-demo test bench fresh clean setup web native plugins rust
+.PHONY: help build dist dist-aarch64 middleware perception demo micro micro-demo test bench fresh clean setup web native plugins rust
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: native rust ## one driving chain on real ROS 2: measured, explained, tuned, proved (runs/demo)
 	@workloads/demo
@@ -85,6 +86,15 @@ rust: web
 	@echo "build: tacho (Rust); the first time takes some minutes"
 	@cargo build --release --locked
 	@for program in tacho tacho-node; do setup/program $(CARGO_TARGET_DIR)/release/$$program build/$$program; done
+
+dist: build ## packages of what make build left (build/dist): tarball, .deb, wheel, OCI image
+	@setup/python build/venv-dist setup/build-backend.txt
+	@build/venv-dist/bin/python packages/dist
+
+dist-aarch64: build ## the same packages for aarch64, by cross compilation on x86-64
+	@setup/debian $(PACKAGES_AARCH64)
+	@setup/python build/venv-dist setup/build-backend.txt
+	@packages/aarch64 build/venv-dist/bin/python
 
 micro: ## the lightweight DDS: build/micro/*.elf for an emulated Cortex-M4
 	@setup/debian build-essential python3 python3-venv $(PACKAGES_MICRO)

@@ -23,6 +23,7 @@ VERBS = [
     "doctor",
     "schema",
     "completions",
+    "man",
 ]
 
 

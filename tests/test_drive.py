@@ -35,6 +35,41 @@ def test_the_car_keeps_its_lane_through_the_first_corner(tacho, workloads):
     assert chains["control"]["path"][0] == "/odometry" and chains["control"]["path"][-1] == "/car"
     assert chains["control"]["instances"] >= 150
 
+    # In virtual time, with the costs of this drive and the same phases, it drives the same way.
+    options = ["--speed", "10m/s", "--instances", "200", "--virtual"]
+    tacho("drive", workloads / "drive.yaml", *options, "--costs", "run", "-o", "virtual")
+    virtual = quality(tacho.directory / "virtual")
+    assert virtual.keys() == figures.keys()
+    for name, apart in [("driven_m", 0.02), ("speed_max_m_per_s", 0.02), ("lateral_error_max_m", 0.2)]:
+        assert virtual["car", name] == pytest.approx(figures["car", name], rel=apart), name
+    assert virtual["lidar", "points_mean"] == pytest.approx(figures["lidar", "points_mean"], rel=0.01)
+
+
+def test_drives_in_virtual_time_are_the_same_to_the_byte(tacho, workloads):
+    for run in ("one", "two"):
+        tacho("drive", workloads / "drive.yaml", "--virtual", "--duration", "5s", "-o", run)
+    of_drives = [
+        {file.name: file.read_bytes() for file in (tacho.directory / run / "events").iterdir()}
+        for run in ("one", "two")
+    ]
+    assert of_drives[0] == of_drives[1] and sum(map(len, of_drives[0].values())) > 100_000
+
+
+def test_nodes_that_spin_slowly_lose_the_lane_that_the_same_nodes_keep_on_arrival(tacho, workloads):
+    """Study E, figures 16 and 17, in virtual time and without costs: what matters is how long nodes sleep."""
+    text = (workloads / "study-e-drive.yaml").read_text()
+    speeds = "speed: [5 m/s, 9 m/s, 11 m/s, 13 m/s, 15 m/s]"
+    assert speeds in text
+    (tacho.directory / "w.yaml").write_text(text.replace(speeds, "speed: [5 m/s, 15 m/s]"))
+    done = tacho("drive", "w.yaml", "--short", "--repeats", "6", "--virtual", "-o", "run", expect=1)
+    assert "Success, with its 95 % interval" in done.stdout
+    points = json.loads((tacho.directory / "run/summary.json").read_text())["points"]
+    good = {(p["parameters"]["speed"], p["parameters"]["variant"]): p["drives"]["good"] for p in points}
+    assert good["5 m/s", "as found"] == good["5 m/s", "arrival"] == good["15 m/s", "arrival"] == 6
+    assert good["15 m/s", "as found"] <= 3
+    # Drives of a sweep keep their figures, and no events.
+    assert not list((tacho.directory / "run").glob("points/*/repeats/*/events/*"))
+
 
 @pytest.mark.parametrize("middleware", ["inproc", "cyclonedds", "zenoh", "{socket: tcp}"])
 def test_the_same_file_drives_on_every_middleware(tacho, workloads, middleware):

@@ -134,6 +134,56 @@ def test_an_executor_of_several_threads_is_run_explained_predicted_and_in_the_tw
             assert abs(off) < 0.2, f"{run}: {chain['name']} is {off:+.1%} off"
 
 
+# The callback that reloads sleeps through four messages, of which each would wait for it.
+GROUPS = """
+middleware: inproc
+nodes:
+  lidar: {publishes: {/points: {rate: 40 Hz, size: 64 B, depth: 100}}}
+  localiser:
+    thread: localiser
+    threads: 2
+    subscribes: {/points: {sleep: 3 ms, depth: 100, group: GROUP}}
+    timers: {reload: {rate: 3 Hz, sleep: 100 ms, group: slow}}
+    publishes: {/pose: {from: /points, depth: 100}}
+  map: {thread: localiser, subscribes: {/pose: {depth: 100}}}
+  planner: {subscribes: {/pose: {depth: 100}}}
+chains: {localisation: [lidar, localiser, planner]}
+run: {duration: 5 s}
+"""
+
+
+def test_callback_groups_are_run_recorded_predicted_and_in_the_twin(tacho, twin):
+    worst = {}
+    for run, group in (("apart", "quick"), ("together", "slow")):
+        (tacho.directory / "w.yaml").write_text(GROUPS.replace("GROUP", group))
+        tacho("bench", "w.yaml", "-o", run)
+        rows = parquet.read_table(tacho.directory / run / "tables/callbacks.parquet").to_pylist()
+        groups = {(row["node"], row["callback_group"], row["reentrant"]) for row in rows}
+        of_node = Counter(node for node, group, reentrant in groups if group is not None and not reentrant)
+        assert max(of_node.values()) == (2 if run == "apart" else 1), rows
+        timers = twin(run)["nodes"]["localiser"]["timers"]
+        assert ("group" in timers["timer_1"]) == (run == "apart"), timers
+        for again, workload in (("again", run), ("of-twin", "twin.yaml")):
+            tacho("simulate", workload, "--costs", run, "-o", f"{run}-{again}")
+        of_runs = {}
+        for of in (run, f"{run}-again", f"{run}-of-twin"):
+            chains = json.loads((tacho.directory / of / "summary.json").read_text())["chains"]
+            (of_runs[of],) = [chain["end_to_end_ms"] for chain in chains if chain["name"] == "localisation"]
+        means = [of["mean"] for of in of_runs.values()]
+        assert means == pytest.approx([means[0]] * 3, rel=0.2), of_runs
+        worst[run] = of_runs[run]["p99"]
+    assert worst["apart"] < 30 and worst["together"] > 90, worst
+
+
+@pytest.mark.parametrize("how", ["shared", "apart"])
+def test_the_twin_of_an_rclpy_node_has_its_callback_groups(tacho, twin, ros_python, how):
+    tacho("record", "-o", "recorded", "--", ros_python, PROGRAMS / "callback_groups.py", how, "5")
+    worker = twin("recorded")["nodes"]["worker"]
+    assert worker["threads"] >= 2
+    (timer,) = worker["timers"].values()
+    assert ("group" in timer) == (how == "apart"), worker
+
+
 def test_an_anonymous_twin_of_rclpy_nodes_runs_and_keeps_their_rate(tacho, twin, ros_python):
     listener, talker = (f"{ros_python} {PROGRAMS / name}.py 100" for name in ("listener", "talker"))
     tacho("record", "-o", "recorded", "--", "sh", "-c", f"{listener} & {talker} 0.02 && wait $!")

@@ -26,7 +26,9 @@ def test_what_was_asked_for_is_what_is_locked():
         locked = re.findall(r"^([A-Za-z0-9_.-]+==[^\s;\\]+)", path.with_suffix(".txt").read_text(), re.MULTILINE)
 
         def name(requirement):
-            return re.sub(r"[-_.]+", "-", requirement.split("==")[0]).lower() + "==" + requirement.split("==")[1]
+            named, version = requirement.split("==")
+            without_extras = named.partition("[")[0]
+            return re.sub(r"[-_.]+", "-", without_extras).lower() + "==" + version
 
         assert {name(r) for r in asked} <= {name(r) for r in locked}, path
 

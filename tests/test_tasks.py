@@ -2,6 +2,7 @@
 ends its node with its reason and loses nothing that was recorded."""
 
 import json
+import re
 
 import pytest
 from places import ROOT
@@ -125,6 +126,55 @@ run: {duration: 2 s}
     assert figures["timed", "calls"] == pytest.approx(2 * figures["timed", "new_first"], abs=4)
     assert figures["timed", "new_second"] == pytest.approx(figures["timed", "calls"], abs=4)
     assert figures["sink", "wrong"] == figures["other", "wrong"] == 0 and figures["other", "messages"] >= 30
+
+
+def test_tasks_do_the_same_in_virtual_time(tacho, home):
+    # Every way in which a node calls its task: on arrival, with a message kept, on a timer, spinning, on sets.
+    (tacho.directory / "w.yaml").write_text("""
+middleware: inproc
+nodes:
+  fast: {work: {task: probe_count}, publishes: {/fast: {size: 64 B, rate: 100 Hz}}}
+  slow: {work: {task: probe_count}, publishes: {/slow: {size: 64 B, rate: 10 Hz}}}
+  half: {work: {task: probe_copy, every: 2}, subscribes: [/fast], publishes: {/half: {size: 64 B}}}
+  both:
+    work: {task: probe_copy}
+    subscribes: {/slow: , /half: {latest: true}}
+    publishes: {/copy: {size: 64 B}}
+  timed: {on: timer 20 Hz, work: {task: probe_copy}, subscribes: [/slow, /fast], publishes: {/again: {size: 64 B}}}
+  turns: {spin: 50 Hz, work: {task: probe_copy}, subscribes: {/half: {depth: 100}}, publishes: {/turn: {size: 64 B}}}
+  sets:
+    on: match exact
+    work: {task: probe_copy}
+    subscribes: [/fast, /half]
+    publishes: {/set: {size: 64 B}}
+  sink: {work: {task: probe_check}, subscribes: {/half: {depth: 100}}}
+run: {duration: 2 s}
+""")
+    tacho("bench", "w.yaml", "-o", "measured")
+    said = tacho("simulate", "w.yaml", "--costs", "measured", "-o", "simulated").stdout
+    assert "no run shows what its task computes" not in said, "the run shows what all of them compute"
+    measured, _ = quality(tacho, "measured")
+    simulated, _ = quality(tacho, "simulated")
+    assert measured.keys() == simulated.keys()
+    counts = ("calls", "new_first", "new_second", "messages", "wrong", "size_B")
+    for of, value in simulated.items():
+        if of[1] in counts:
+            assert value == pytest.approx(measured[of], abs=5), of
+    every_second = simulated["half", "calls"] // 2
+    assert every_second >= 100 and simulated["sink", "wrong"] == 0
+    assert simulated["sink", "messages"] == simulated["sets", "calls"] == every_second
+    # The clock of the call is virtual: the message is as old as its way was long.
+    assert 0 <= simulated["half", "last_age_ms"] < 20
+
+
+def test_a_task_that_fails_in_virtual_time_ends_the_simulation_with_its_reason(tacho, home):
+    write(tacho, fail_at=30)
+    done = tacho("simulate", "w.yaml", "-o", "run", expect=3)
+    # The 30th message of 50 a second, counted from its phase.
+    where = re.search(
+        r"node relay failed after (\d\.\d+) s: task probe_copy: found call 30, expected fewer", done.stderr
+    )
+    assert where and 0.58 <= float(where[1]) < 0.6, done.stderr
 
 
 def test_what_no_task_has_is_refused_with_its_place(tacho, home):

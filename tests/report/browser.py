@@ -92,13 +92,15 @@ class Browser:
         line, self.unread = self.unread.split(b"\0", 1)
         return json.loads(line)
 
-    def open(self, path, width=1280, height=900, dark=False, media=""):
-        """Opens a file at a size and waits until it has drawn."""
+    def open(self, path, width=1280, height=900, dark=False, media="", fragment=""):
+        """Opens a file at a size and waits until it has drawn. `fragment` is the rest of its address: #node=..."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
         self.events.clear()
-        self.call("Page.navigate", url=f"file://{os.path.abspath(path)}")
+        # Another fragment alone would not load the page again.
+        rest = f"?{self.serial}{fragment}" if fragment else ""
+        self.call("Page.navigate", url=f"file://{os.path.abspath(path)}{rest}")
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self._receive())
         # Drawings are made when their size is known, which takes two frames after loading.
@@ -109,6 +111,12 @@ class Browser:
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in result, result["exceptionDetails"]
         return result["result"].get("value")
+
+    def wait_for(self, condition):
+        """Waits until a condition holds in the page; it fails if that takes a minute."""
+        late = f"setTimeout(() => failed(new Error({json.dumps(condition)})), 60000)"
+        look = f"const look = () => ({condition}) ? done(1) : setTimeout(look, 20); look();"
+        self.evaluate(f"new Promise((done, failed) => {{ {late}; {look} }})")
 
     def complaints(self):
         """What the page wrote to the console, exceptions, and violations of its policy."""

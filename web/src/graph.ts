@@ -5,13 +5,14 @@ import type { Page } from "./shapes";
 import { drawing, h, s, section } from "./dom";
 import { ABSENT, count, fixed, significant } from "./format";
 import { graphModel, HOUSEKEEPING, place, type GraphModel, type Placed, type PlacedEdge } from "./graph-model";
+import { addressOf } from "./subject/address";
 import { withTip } from "./tip";
 
 /** Least scale at which the names can be read. */
 const SMALLEST = 0.8;
 
-/** The graph as a section; absent without nodes. */
-export function graph(page: Page, comparison: Comparison | undefined): HTMLElement | undefined {
+/** The graph as a section; absent without nodes. `lead` stands for the sentence of what is lit. */
+export function graph(page: Page, comparison: Comparison | undefined, lead?: string): HTMLElement | undefined {
   const model = graphModel(page.runs, comparison?.chain.path ?? []);
   if (model.nodes.length === 0) return undefined;
   const placed = place(model);
@@ -26,7 +27,7 @@ export function graph(page: Page, comparison: Comparison | undefined): HTMLEleme
   return section(
     "graph",
     "Nodes and topics",
-    `${lit} Point at a line, or step through with Tab, for its topic's rate, latency and loss.${omitted}`,
+    `${lead ?? lit} Point at a line, or step through with Tab, for its topic's rate, latency and loss.${omitted}`,
     h(
       "div",
       { class: "wide" },
@@ -63,13 +64,20 @@ function drawn(page: Page, model: GraphModel, placed: Placed, available: number)
       ...node.lines.map((part, i) => s("tspan", { x: 0, y: (i - (node.lines.length - 1) / 2) * 15 + 4 }, part)),
     );
     const box = s("rect", { x: -node.width / 2, y: -node.height / 2, width: node.width, height: node.height, rx: 4 });
-    const drawn = s(
-      "g",
-      { class: node.critical ? "node critical" : "node", transform: `translate(${node.x},${node.y})` },
+    const link = s(
+      "a",
+      {
+        href: addressOf({ kind: "node", name: node.name }),
+        class: node.critical ? "node critical" : "node",
+        transform: `translate(${node.x},${node.y})`,
+      },
       box,
       text,
     );
-    svg.append(withTip(drawn, nodeTip(model, node.name), true));
+    withTip(link, nodeTip(model, node.name), true);
+    // It is a link, and reached by Tab as such.
+    for (const attribute of ["role", "tabindex"]) link.removeAttribute(attribute);
+    svg.append(link);
   }
   return svg;
 }

@@ -19,6 +19,8 @@ import { proofs } from "./proof";
 import { notes, provenance } from "./provenance";
 import { layers } from "./layers";
 import { studyOfRuns } from "./study-of-runs";
+import { asked } from "./subject/address";
+import { finder, subjectSections } from "./subject/page";
 import { laidOver } from "./sweep/laid-over";
 import { sweepSections } from "./sweep/page";
 import { tables } from "./tables";
@@ -31,6 +33,14 @@ function show(report: HTMLElement): void {
   const sweep = laidOver(page.runs);
   if (sweep !== undefined) {
     report.replaceChildren(patterns(), ...sweepSections(page, sweep));
+    return;
+  }
+  const subject = asked(location.hash);
+  if (subject !== undefined) {
+    document.title = `Tachograph: ${subject.name}`;
+    const shown = subjectSections(page, subject).filter((section) => section !== undefined);
+    report.replaceChildren(patterns(), ...shown);
+    scrollTo(0, 0);
     return;
   }
   const comparison = compare(page);
@@ -52,17 +62,24 @@ function show(report: HTMLElement): void {
     provenance(page),
   ];
   const [head, ...others] = [...sections];
-  const shown = [head, contents(sections), ...others].filter((section) => section !== undefined);
+  const shown = [head, finder(page), contents(sections), ...others].filter((section) => section !== undefined);
   report.replaceChildren(patterns(), ...shown);
   // The browser looked for the section of its address before it was drawn.
-  const asked = location.hash.startsWith("#timeline=") ? "timeline" : location.hash.slice(1);
-  if (asked !== "") document.getElementById(asked)?.scrollIntoView();
+  const place = location.hash.startsWith("#timeline=") ? "timeline" : location.hash.slice(1);
+  if (place !== "") document.getElementById(place)?.scrollIntoView();
 }
 
 const report = document.getElementById("report");
 if (report !== null) {
   try {
     show(report);
+    let subject = asked(location.hash);
+    addEventListener("hashchange", () => {
+      const [before, now] = [subject, asked(location.hash)];
+      subject = now;
+      // Between places of one page, the browser scrolls by itself.
+      if (before !== undefined || now !== undefined) show(report);
+    });
   } catch (error) {
     report.replaceChildren(
       h("h1", {}, "This report cannot be shown"),

@@ -1,6 +1,7 @@
 // Tables that sort by any column.
 import { h } from "./dom";
 import { ABSENT, fixed } from "./format";
+import { addressOf, type Subject } from "./subject/address";
 
 export interface SortColumn<T> {
   title: string;
@@ -9,6 +10,8 @@ export interface SortColumn<T> {
   decimals?: number;
   /** The value to sort by and to show: a number, a text, or nothing if it was not measured. */
   value: (row: T) => number | string | null | undefined;
+  /** The page of what the value names, if it has one. */
+  about?: (row: T) => Subject | undefined;
 }
 
 /** More rows than these are shown only when asked for. */
@@ -27,7 +30,13 @@ export function sortable<T>(rows: readonly T[], columns: readonly SortColumn<T>[
     const shown = all ? order : order.slice(0, ROWS_AT_FIRST);
     body.replaceChildren(
       ...shown.map((row) =>
-        h("tr", {}, ...columns.map((column, i) => cell(column.value(row), column.decimals ?? 0, numeric[i] === true))),
+        h(
+          "tr",
+          {},
+          ...columns.map((column, i) =>
+            cell(column.value(row), column.decimals ?? 0, numeric[i] === true, column.about?.(row)),
+          ),
+        ),
       ),
     );
     more.hidden = all;
@@ -83,9 +92,18 @@ export function sorted<T>(rows: readonly T[], value: SortColumn<T>["value"], des
   });
 }
 
-function cell(value: number | string | null | undefined, decimals: number, numeric: boolean): HTMLElement {
+function cell(
+  value: number | string | null | undefined,
+  decimals: number,
+  numeric: boolean,
+  about: Subject | undefined,
+): HTMLElement {
   if (value === null || value === undefined) return h("td", { class: "absent", title: "not measured" }, ABSENT);
   return typeof value === "number"
     ? h("td", { class: "number" }, fixed(value, decimals))
-    : h("td", { class: numeric ? "number" : null }, value);
+    : h(
+        "td",
+        { class: numeric ? "number" : null },
+        about === undefined ? value : h("a", { href: addressOf(about) }, value),
+      );
 }

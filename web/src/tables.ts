@@ -14,15 +14,15 @@ const ENDS: { title: string; value: (topic: TopicFigures) => number | undefined 
   { title: "unknown", value: (topic) => topic.unknown },
 ];
 
-/** The tables of one run at a time. */
-export function tables(page: Page): HTMLElement {
+/** The tables of one run at a time. `whole`: of all of it, so that a table without rows says that nothing was seen. */
+export function tables(page: Page, whole = true): HTMLElement {
   const holder = h("div", { class: "tables" });
   const labels = page.runs.map(({ label }, i) =>
     page.runs.findIndex((run) => run.label === label) === i ? label : `${label} (${i + 1})`,
   );
   const fill = (label: string): void => {
     const run = page.runs[labels.indexOf(label)];
-    if (run !== undefined) holder.replaceChildren(...runTables(run));
+    if (run !== undefined) holder.replaceChildren(...runTables(run, whole));
   };
   fill(labels[0] ?? "");
   return section(
@@ -34,10 +34,12 @@ export function tables(page: Page): HTMLElement {
   );
 }
 
-function runTables({ summary }: PageRun): HTMLElement[] {
+function runTables({ summary }: PageRun, whole: boolean): HTMLElement[] {
+  const named: typeof titled = (title, lead, rows, table) =>
+    whole || rows.length > 0 ? titled(title, lead, rows, table) : [];
   const severalEvidences = new Set(summary.chains.map(({ evidence }) => evidence)).size > 1;
   return [
-    ...titled(
+    ...named(
       "Chains",
       "",
       summary.chains,
@@ -81,12 +83,16 @@ function runTables({ summary }: PageRun): HTMLElement[] {
           }: ${evidence}.`,
         ),
       ),
-    ...titled(
+    ...named(
       "Callbacks",
       "Their own execution time, from start to end, without waiting and transport; of a coroutine the sum of its parts, without what it awaits. Beside it the period of the output, which is what a rate measurement of the topic shows: it is not the time the callback takes.",
       summary.callbacks,
       sortable<CallbackFigures>(summary.callbacks, [
-        { title: "node", value: (callback) => callback.node ?? `process ${callback.process_id}` },
+        {
+          title: "node",
+          value: (callback) => callback.node ?? `process ${callback.process_id}`,
+          about: ({ node }) => (node === undefined ? undefined : { kind: "node", name: node }),
+        },
         {
           title: "callback",
           value: (callback) =>
@@ -108,12 +114,12 @@ function runTables({ summary }: PageRun): HTMLElement[] {
         { title: "output period", unit: "ms", decimals: 2, value: (callback) => periods(callback) },
       ]),
     ),
-    ...titled(
+    ...named(
       "Topics",
       "Latency from the publish call to the first line of the callback, unless a note says otherwise.",
       summary.topics,
       sortable<TopicFigures>(summary.topics, [
-        { title: "topic", value: (topic) => topic.topic },
+        { title: "topic", value: (topic) => topic.topic, about: ({ topic }) => ({ kind: "topic", name: topic }) },
         { title: "from", value: (topic) => topic.publishers.join(", ") },
         { title: "to", value: (topic) => topic.subscribers.join(", ") },
         { title: "sent", value: (topic) => topic.sent },
@@ -128,7 +134,7 @@ function runTables({ summary }: PageRun): HTMLElement[] {
     ),
     ...systemTables(summary),
     ...(summary.bag_topics === undefined ? [] : bagTopics(summary.bag_topics)),
-    ...titled(
+    ...named(
       "Communication as a whole",
       "",
       summary.points,

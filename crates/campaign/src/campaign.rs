@@ -1,10 +1,11 @@
-//! The one loop of campaigns: runs each item in order and analyses it; only then it is finished. A finished run is
-//! never repeated.
+//! What a campaign runs and keeps: each item is run and analysed; only then it is finished. A finished run is never
+//! repeated.
 
 use crate::finished::is_finished;
 use crate::lock::RunLock;
 use crate::order::Item;
 use crate::subject::Subject;
+use crate::together;
 use crate::whole::Whole;
 use anyhow::{anyhow, Context, Result};
 use std::collections::BTreeSet;
@@ -78,6 +79,63 @@ pub struct Failed {
     pub error: anyhow::Error,
 }
 
+/// What became of an item.
+#[derive(Default)]
+pub(crate) struct Done {
+    /// Absent: ^C came before it had any figures.
+    pub outcome: Option<Result<Ran>>,
+    /// Nodes that died, in words.
+    pub deaths: Vec<String>,
+}
+
+/// What is known while items run.
+pub(crate) struct Books<'b, 'a> {
+    pub campaign: &'b Campaign<'a>,
+    ended: &'b mut Ended,
+    ran: &'b mut BTreeSet<usize>,
+    /// Items of each subject that have not ended.
+    left: Vec<usize>,
+    each: &'b mut dyn FnMut(Item, Ran) -> Result<()>,
+}
+
+impl Books<'_, '_> {
+    /// Whether no more items begin.
+    pub fn is_over(&self) -> bool {
+        self.campaign.interrupted.load(Ordering::Relaxed)
+            || self.campaign.on_failure == OnFailure::Stop && !self.ended.failed.is_empty()
+    }
+
+    /// Notes that an item is about to run; `false`: it is left out, as another of its subject failed.
+    pub fn begin(&mut self, item: Item) -> bool {
+        let is_left_out = self.ended.failed.iter().any(|failed| failed.item.subject == item.subject);
+        if is_left_out {
+            self.left[item.subject] -= 1;
+        } else {
+            self.ran.insert(item.subject);
+        }
+        !is_left_out
+    }
+
+    /// Notes what became of an item, and sums up its subject after its last.
+    pub fn end(&mut self, item: Item, done: Done) -> Result<()> {
+        self.ended.deaths.extend(done.deaths.into_iter().map(|death| (item.subject, death)));
+        let ran = match done.outcome {
+            Some(Ok(ran)) => Some(ran),
+            Some(Err(error)) => {
+                self.ended.failed.push(Failed { item, error });
+                None
+            }
+            None => None,
+        };
+        self.left[item.subject] -= 1;
+        if self.campaign.analysis == Analysis::OfEach && self.left[item.subject] == 0 {
+            self.campaign.sum_up(item.subject, self.ended)?;
+            self.ran.remove(&item.subject);
+        }
+        ran.map_or(Ok(()), |ran| (self.each)(item, ran))
+    }
+}
+
 /// Outcome of a campaign.
 #[derive(Debug, Default)]
 pub struct Ended {
@@ -130,36 +188,15 @@ impl Campaign<'_> {
         let to_run: Vec<(usize, Item)> = numbered.filter(|(_, item)| !self.is_finished(*item)).collect();
         // An attempt that was cut short before summing up may have left all runs.
         ran.extend((0..self.subjects.len()).filter(|subject| self.lacks_its_whole(*subject)));
-        let whole_s: f64 = to_run.iter().map(|(_, item)| self.subjects[item.subject].takes_s()).sum();
-        let mut done_s = 0.0;
-        for (number, item) in to_run {
-            let subject = &self.subjects[item.subject];
-            let is_left_out = ended.failed.iter().any(|failed| failed.item.subject == item.subject);
-            if !is_left_out {
-                ran.insert(item.subject);
-                let done = self.run_one(item, ended, &mut |what, part| {
-                    let done = (done_s + part * subject.takes_s()) / whole_s;
-                    progress(Step { subject, repeat: item.repeat, number, of: self.order.len(), what, done })
-                })?;
-                if self.analysis == Analysis::OfEach && item.repeat + 1 == subject.workload.run.repeats {
-                    self.sum_up(item.subject, ended)?;
-                    ran.remove(&item.subject);
-                }
-                done.map_or(Ok(()), |done| each(item, done))?;
-            }
-            done_s += subject.takes_s();
-            if self.interrupted.load(Ordering::Relaxed)
-                || self.on_failure == OnFailure::Stop && !ended.failed.is_empty()
-            {
-                break;
-            }
-        }
-        Ok(())
+        let mut left = vec![0; self.subjects.len()];
+        to_run.iter().for_each(|(_, item)| left[item.subject] += 1);
+        let at_once = self.subjects.iter().map(|subject| subject.runner.at_once()).min().unwrap_or(1);
+        let mut books = Books { campaign: self, ended, ran, left, each };
+        together::run(&mut books, to_run, at_once, progress)
     }
 
-    /// Runs and analyses one item, after removing what is left of an earlier attempt. `None`: it failed, or ^C came
-    /// before it had any figures.
-    fn run_one(&self, item: Item, ended: &mut Ended, progress: &mut dyn FnMut(&str, f64)) -> Result<Option<Ran>> {
+    /// Runs and analyses one item, after removing what is left of an earlier attempt.
+    pub(crate) fn run_one(&self, item: Item, progress: &mut dyn FnMut(&str, f64)) -> Result<Done> {
         let subject = &self.subjects[item.subject];
         let directory = subject.run(item.repeat);
         self.make_room(&directory)?;
@@ -173,25 +210,19 @@ impl Campaign<'_> {
         }
         let ran = match ran {
             // A terminal sends ^C to the nodes, too: their end is not a fault.
-            Err(_) if self.interrupted.load(Ordering::Relaxed) => return Ok(None),
-            Err(error) => {
-                ended.failed.push(Failed { item, error });
-                return Ok(None);
-            }
+            Err(_) if self.interrupted.load(Ordering::Relaxed) => return Ok(Done::default()),
+            Err(error) => return Ok(Done { outcome: Some(Err(error)), deaths: vec![] }),
             Ok(ran) => ran,
         };
-        ended.deaths.extend(ran.failures.iter().map(|death| (item.subject, death.clone())));
+        let deaths = ran.failures.clone();
         if self.analysis == Analysis::OfEach && ran.info.measured_from_ns.is_some() {
             match self.analyse(subject, &directory, ran.info.cut_short) {
-                Err(error) => {
-                    ended.failed.push(Failed { item, error });
-                    return Ok(None);
-                }
+                Err(error) => return Ok(Done { outcome: Some(Err(error)), deaths }),
                 Ok(()) if self.discard_events => directory.discard_events()?,
                 Ok(()) => {}
             }
         }
-        Ok(Some(ran))
+        Ok(Done { outcome: Some(Ok(ran)), deaths })
     }
 
     /// Removes what an earlier attempt left. The directory of the campaign itself was made for this attempt.

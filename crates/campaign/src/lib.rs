@@ -18,6 +18,7 @@ mod order;
 mod subject;
 mod sweep;
 pub mod testing;
+mod together;
 mod whole;
 
 pub use campaign::{Analysis, Campaign, Ended, Failed, OnFailure, Step};

@@ -12,9 +12,14 @@ use tacho_workload::Workload;
 const AROUND_A_RUN: Duration = Duration::from_secs(3);
 
 /// Makes runs and their figures: a [`Bench`], a [`Simulator`], or a stand-in for tests.
-pub trait Runner {
+pub trait Runner: Sync {
     /// What it does, as `run.json` names it.
     fn verb(&self) -> &'static str;
+
+    /// How many of its runs may go on at once without disturbing each other.
+    fn at_once(&self) -> usize {
+        1
+    }
 
     /// Runs one repeat of a workload into a directory that has no run yet, and writes its `run.json`.
     fn run(
@@ -51,6 +56,11 @@ impl Runner for Bench<'_> {
 impl Runner for Simulator<'_> {
     fn verb(&self) -> &'static str {
         "simulate"
+    }
+
+    /// Virtual time does not depend on what else the machine does.
+    fn at_once(&self) -> usize {
+        std::thread::available_parallelism().map_or(1, usize::from)
     }
 
     fn run(

@@ -2,9 +2,9 @@
 
 use crate::subject::Runner;
 use anyhow::Result;
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tacho_events::run::{RunDirectory, RunInfo};
 use tacho_runner::bench::{write_workload, Progress, Ran};
 use tacho_tables::summary::{ChainFigures, Summary};
@@ -14,19 +14,30 @@ use tacho_workload::Workload;
 /// Writes run directories with empty tables, and the figures of one chain.
 pub struct StandIn<'a> {
     /// Returns the figures of a run by its directory, or why it fails.
-    figures: Box<dyn Fn(&Path) -> Result<ChainFigures> + 'a>,
+    figures: Box<dyn Fn(&Path) -> Result<ChainFigures> + Sync + 'a>,
     /// Index of the run that ^C cuts short.
     cut_short: Option<usize>,
-    ran: RefCell<Vec<PathBuf>>,
+    ran: Mutex<Vec<PathBuf>>,
+    at_once: usize,
     /// Set when the simulated ^C comes.
     pub interrupted: AtomicBool,
 }
 
 impl<'a> StandIn<'a> {
     /// Makes a stand-in that returns these figures.
-    pub fn new(figures: impl Fn(&Path) -> Result<ChainFigures> + 'a) -> StandIn<'a> {
-        let (ran, interrupted) = (RefCell::new(vec![]), AtomicBool::new(false));
-        StandIn { figures: Box::new(figures), cut_short: None, ran, interrupted }
+    pub fn new(figures: impl Fn(&Path) -> Result<ChainFigures> + Sync + 'a) -> StandIn<'a> {
+        StandIn {
+            figures: Box::new(figures),
+            cut_short: None,
+            ran: Mutex::default(),
+            at_once: 1,
+            interrupted: AtomicBool::new(false),
+        }
+    }
+
+    /// Lets so many runs go on at once.
+    pub fn at_once(self, runs: usize) -> StandIn<'a> {
+        StandIn { at_once: runs, ..self }
     }
 
     /// Simulates ^C halfway through the run with this index.
@@ -36,13 +47,21 @@ impl<'a> StandIn<'a> {
 
     /// The directories of its runs, in the order in which they ran.
     pub fn ran(&self) -> Vec<PathBuf> {
-        self.ran.borrow().clone()
+        self.runs().clone()
+    }
+
+    fn runs(&self) -> MutexGuard<'_, Vec<PathBuf>> {
+        self.ran.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Runner for StandIn<'_> {
     fn verb(&self) -> &'static str {
         "bench"
+    }
+
+    fn at_once(&self) -> usize {
+        self.at_once
     }
 
     fn run(
@@ -54,9 +73,13 @@ impl Runner for StandIn<'_> {
     ) -> Result<Ran> {
         progress(Progress { what: "standing in", done: 0.5 });
         write_workload(workload, run)?;
-        let cut_short = self.cut_short == Some(self.ran.borrow().len());
+        let index = {
+            let mut ran = self.runs();
+            ran.push(run.path().to_owned());
+            ran.len() - 1
+        };
+        let cut_short = self.cut_short == Some(index);
         self.interrupted.fetch_or(cut_short, Ordering::Relaxed);
-        self.ran.borrow_mut().push(run.path().to_owned());
         (self.figures)(run.path())?;
         let (measured_from_ns, measured_to_ns) = (Some(0), Some(1));
         let info = RunInfo { repeat: Some(repeat), measured_from_ns, measured_to_ns, cut_short, ..RunInfo::default() };

@@ -3,6 +3,8 @@
 
 use anyhow::bail;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 use tacho_campaign::testing::StandIn;
 use tacho_campaign::{in_turns, Analysis, Campaign, Ended, Item, OnFailure, RunLock, Subject};
 use tacho_events::run::RunDirectory;
@@ -141,6 +143,45 @@ fn a_failure_ends_all_or_its_subject_alone_and_is_tried_again() {
         let (ended, ran) = setting.run(&StandIn::new(good));
         assert_eq!((ran.first().map(String::as_str), ended.unfinished), (Some("a/repeats/1"), 0));
     }
+}
+
+#[test]
+fn runs_that_do_not_disturb_each_other_go_on_at_once() {
+    let begun = AtomicUsize::new(0);
+    let meets_two_others = |_: &Path| {
+        begun.fetch_add(1, Ordering::SeqCst);
+        let until = Instant::now() + Duration::from_secs(20);
+        while begun.load(Ordering::SeqCst) < 3 {
+            anyhow::ensure!(Instant::now() < until, "no other run began");
+            std::thread::yield_now();
+        }
+        Ok(chain("c"))
+    };
+    let setting = Setting::new(&[("a", 3), ("b", 1), ("c", 2)], OnFailure::Stop);
+    let (ended, mut ran) = setting.run(&StandIn::new(meets_two_others).at_once(3));
+    ran.sort();
+    assert_eq!(ran, ["a/repeats/0", "a/repeats/1", "a/repeats/2", "b", "c/repeats/0", "c/repeats/1"]);
+    assert_eq!((ended.failed.len(), ended.unfinished), (0, 0));
+    for name in ["a", "c"] {
+        assert!(setting.of(name).info().unwrap().missing.is_empty() && setting.of(name).summary().is_file());
+    }
+}
+
+#[test]
+fn a_failure_among_runs_at_once_leaves_out_what_is_left_of_its_subject() {
+    let failing = |path: &Path| {
+        if path.ends_with("a/repeats/0") {
+            bail!("node `a` died");
+        }
+        Ok(chain("c"))
+    };
+    let setting = Setting::new(&[("a", 200), ("b", 2)], OnFailure::LeaveOut);
+    let (ended, ran) = setting.run(&StandIn::new(failing).at_once(2));
+    assert_eq!((ended.failed.len(), ended.failed[0].item), (1, Item { subject: 0, repeat: 0 }));
+    // Those that ran already when it failed have ended in order.
+    let of_a = ran.iter().filter(|run| run.starts_with("a/")).count();
+    assert!(of_a < 200 && ran.iter().filter(|run| run.starts_with("b/")).count() == 2, "{ran:?}");
+    assert_eq!(ended.unfinished, 201 - of_a);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! `tacho drive`
 
 use crate::exit::{verdict, Failure, Outcome};
-use crate::options::Drive as Options;
-use crate::{check, explain, interrupt, running, runs};
+use crate::options::{Drive as Options, Scheduler};
+use crate::{check, explain, interrupt, running, runs, simulate};
 use anyhow::Context;
 use std::time::Duration;
 use tacho_campaign::Running;
@@ -11,6 +11,8 @@ use tacho_figures::drive::{Drive, VEHICLE};
 use tacho_printing::Lines;
 use tacho_runner::bench::Bench;
 use tacho_runner::install::Installation;
+use tacho_simulate::kernel::Settings;
+use tacho_simulate::Simulator;
 use tacho_tables::store;
 use tacho_tables::summary::{Drives, Point};
 use tacho_workload::model::{Node, Work};
@@ -23,6 +25,24 @@ pub fn run(options: Options) -> Outcome {
     let installation = Installation::find().context("installation")?;
     let (sweep, hz) = read(&options, &installation)?;
     let interrupted = interrupt::catch()?;
+    let name = runs::stem(&options.workload);
+    if options.is_virtual {
+        let costs = simulate::costs(&options.costs, None, &sweep)?;
+        let simulator = Simulator {
+            costs: &costs,
+            settings: Settings::linux(simulate::cpus(options.cpus, &costs)),
+            scheduler: options.scheduler != Scheduler::Off,
+            command: runs::command(),
+            interrupted,
+            tasks: &installation.tasks().context("libraries of tasks")?,
+            spent: Default::default(),
+        };
+        let discard_events = sweep.points.len() > 1 || options.resume;
+        let by = Running { runner: &simulator, interrupted, command: runs::command(), discard_events };
+        let outcome = drive(&options, &sweep, &name, hz, &by);
+        simulate::say_spent(&simulator);
+        return outcome;
+    }
     let bench = Bench {
         installation: &installation,
         command: runs::command(),
@@ -31,21 +51,25 @@ pub fn run(options: Options) -> Outcome {
         cpu_time: false,
         interrupted,
     };
-    let name = runs::stem(&options.workload);
     let by = Running { runner: &bench, interrupted, command: runs::command(), discard_events: false };
+    drive(&options, &sweep, &name, hz, &by)
+}
+
+/// Drives a workload, or every point of a sweep. `hz`: rate of their instances.
+fn drive(options: &Options, sweep: &Sweep, name: &str, hz: Option<f64>, by: &Running<'_>) -> Outcome {
     let ([point], false) = (sweep.points.as_slice(), options.resume) else {
-        return drive_all(&options, &sweep, &name, &by);
+        return drive_all(options, sweep, name, by);
     };
     let workload = &point.workload;
-    let run = runs::create(options.out.out.clone(), &name)?;
-    let (summary, deaths) = running::made(&run, &by, workload, &name)?;
+    let run = runs::create(options.out.out.clone(), name)?;
+    let (summary, deaths) = running::made(&run, by, workload, name)?;
     if let Some(summary) = summary {
         explain::show(&run, &summary, options.json)?;
     }
     let drives = drives(&run)?;
     let instances = hz.map(|hz| (workload.run.duration.as_secs_f64() * hz).round());
     let is_good = drives.iter().all(|drive| drive.is_some_and(|drive| drive.is_good()));
-    end(&options, &run, &lines(&drives, instances), &deaths, is_good)
+    end(options, &run, &lines(&drives, instances), &deaths, is_good)
 }
 
 /// Drives every point of a sweep.

@@ -18,6 +18,7 @@ mod export;
 mod generate;
 mod import;
 mod interrupt;
+mod man;
 mod model;
 mod node_clocks;
 mod options;
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
         Verb::Doctor(options) => doctor::run(options),
         Verb::Schema => schema::run(),
         Verb::Completions(options) => completions::run(options),
+        Verb::Man(options) => man::run(options),
     };
     exit::code(outcome)
 }

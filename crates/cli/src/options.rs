@@ -54,6 +54,7 @@ pub enum Verb {
     /// Print the JSON Schema of the workload file, for editors
     Schema,
     Completions(Completions),
+    Man(Man),
 }
 
 /// Run a workload, or a sweep of workloads, on real middleware, and measure it
@@ -376,6 +377,14 @@ pub struct Doctor {
 pub struct Completions {
     /// Shell
     pub shell: clap_complete::Shell,
+}
+
+/// Write the manual pages
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tacho man ~/.local/share/man/man1 && man tacho-record")]
+pub struct Man {
+    /// Folder to write a page for each verb into
+    pub folder: PathBuf,
 }
 
 /// What a verb that runs a workload may take from the command line instead of from its file.

@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 use tacho_events::run::RunDirectory;
 use tacho_printing::Lines;
+use tacho_runner::install::Installation;
 use tacho_runner::scheduling::is_permitted;
 use tacho_simulate::kernel::Settings as Kernel;
 use tacho_simulate::{fit, Simulator};
@@ -36,12 +37,14 @@ pub fn search(
 ) -> Result<(Plan, BTreeMap<String, f64>), Failure> {
     let costs = fit::fit(std::slice::from_ref(measured)).context("costs of the run")?;
     let cpus = if costs.cpus > 0 { costs.cpus as usize } else { available_parallelism().map_or(1, usize::from) };
+    let tasks = Installation::find().context("installation")?.tasks_of(workload).context("libraries of tasks")?;
     let simulator = Simulator {
         costs: &costs,
         settings: Kernel::linux(cpus),
         scheduler: false,
         command: vec![],
         interrupted,
+        tasks: &tasks,
         spent: Default::default(),
     };
     let goals =

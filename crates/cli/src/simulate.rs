@@ -4,16 +4,20 @@ use crate::exit::{Failure, Outcome};
 use crate::options::Simulate as Options;
 use crate::{check, explain, interrupt, running, runs};
 use anyhow::Context;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tacho_campaign::Running;
 use tacho_events::run::{Load, RunDirectory};
 use tacho_printing::Lines;
 use tacho_report::{Column, Table};
+use tacho_runner::install::Installation;
 use tacho_simulate::kernel::Settings;
 use tacho_simulate::prediction::{of_chains, of_topics, Figures, Flow, PredictedChain, Prediction};
 use tacho_simulate::{fit, Costs, Simulator};
 use tacho_tables::store;
 use tacho_tables::summary::Summary;
+use tacho_workload::model::{Node, Work};
+use tacho_workload::tasks::TaskKind;
 use tacho_workload::{Sweep, Workload};
 
 /// File of the prediction, in its run directory.
@@ -37,14 +41,16 @@ pub fn run(options: Options) -> Outcome {
     }
     let overrides = options.varied.overrides(&options.set);
     let sweep = check::read_sweep(&file, &overrides)?;
-    let costs = costs(&options, measured.as_ref(), &sweep)?;
+    let costs = costs(&options.costs, measured.as_ref(), &sweep)?;
     let interrupted = interrupt::catch()?;
+    let tasks = tasks(&sweep)?;
     let simulator = Simulator {
         costs: &costs,
         settings: Settings::linux(cpus(options.cpus, &costs)),
         scheduler: !options.no_scheduler,
         command: runs::command(),
         interrupted,
+        tasks: &tasks,
         spent: Default::default(),
     };
     let (command, discard_events) = (runs::command(), options.discard_events);
@@ -84,6 +90,7 @@ pub fn twin(name: &str, workload: &Workload, costs: &Costs, measured: &Summary) 
         scheduler: true,
         command: runs::command(),
         interrupted,
+        tasks: &[], // a twin has times
         spent: Default::default(),
     };
     let by = Running { runner: &simulator, interrupted, command: runs::command(), discard_events: false };
@@ -121,21 +128,30 @@ pub fn say_others(costs: &Costs) {
     }
 }
 
-fn say_spent(simulator: &Simulator<'_>) {
+pub fn say_spent(simulator: &Simulator<'_>) {
     let of = |count: &AtomicU64| count.load(Ordering::Relaxed) as f64;
     let (events, wall_s) = (of(&simulator.spent.events), of(&simulator.spent.wall_ns) / 1e9);
     eprintln!("tacho: simulated {events:.0} events in {wall_s:.3} s");
 }
 
+/// The tasks that nodes of a sweep may have; none are loaded if no node has one.
+pub fn tasks(sweep: &Sweep) -> Result<Vec<TaskKind>, Failure> {
+    let has_task = |node: &Node| matches!(node.work, Work::Task { .. });
+    if !sweep.points.iter().any(|point| point.workload.nodes.iter().any(has_task)) {
+        return Ok(vec![]);
+    }
+    Ok(Installation::find().context("installation")?.tasks().context("libraries of tasks")?)
+}
+
 /// The costs of the runs that are named, or of the run that is simulated.
-fn costs(options: &Options, measured: Option<&RunDirectory>, sweep: &Sweep) -> Result<Costs, Failure> {
-    if let [file] = options.costs.as_slice() {
+pub fn costs(named: &[PathBuf], measured: Option<&RunDirectory>, sweep: &Sweep) -> Result<Costs, Failure> {
+    if let [file] = named {
         if file.is_file() {
             let read = serde_json::from_str::<Prediction>(&runs::read_text(file)?);
             return Ok(read.with_context(|| format!("{}: expected a prediction.json", file.display()))?.costs);
         }
     }
-    let named: Vec<RunDirectory> = options.costs.iter().map(RunDirectory::new).collect();
+    let named: Vec<RunDirectory> = named.iter().map(RunDirectory::new).collect();
     let runs = match (named.as_slice(), measured) {
         ([], Some(run)) => vec![run.clone()],
         _ => named,
@@ -165,7 +181,7 @@ fn costs(options: &Options, measured: Option<&RunDirectory>, sweep: &Sweep) -> R
     Ok(costs)
 }
 
-fn cpus(asked: Option<u32>, costs: &Costs) -> usize {
+pub fn cpus(asked: Option<u32>, costs: &Costs) -> usize {
     let here = || std::thread::available_parallelism().map_or(1, usize::from);
     match (asked, costs.cpus) {
         (Some(cpus), _) => cpus as usize,

@@ -31,6 +31,8 @@ pub struct Facts {
 pub struct Software {
     /// The recorder's path, or what the installation lacks, in words.
     pub installation: Option<Result<PathBuf, String>>,
+    /// Whether the installation is of a package, in which plugins for ROS 2 and DDS of a machine are left out.
+    pub packaged: bool,
     /// The program of nodes, or why there is none.
     pub node: Option<Result<PathBuf, String>>,
     /// The plugins, or why their folder cannot be read.

@@ -78,6 +78,7 @@ fn software() -> Software {
         }
     };
     facts.installation = Some(Ok(installation.recorder()));
+    facts.packaged = installation.is_package();
     facts.node = Some(installation.node().map_err(|error| error.to_string()));
     let environment = installation.libraries().with_file_name("venv");
     facts.environment = environment.join("lib/librcl.so").is_file().then_some(environment);

@@ -65,7 +65,7 @@ fn middleware(facts: &Software) -> Vec<Finding> {
         }
         None => return vec![Finding::unknown("middleware-ros2", "not looked for").needed()],
     };
-    let mut all: Vec<Finding> = plugins.iter().map(plugin).collect();
+    let mut all: Vec<Finding> = plugins.iter().map(|one| plugin(one, facts.packaged)).collect();
     if !plugins.iter().any(|plugin| plugin.name == DEFAULT_MIDDLEWARE) {
         let found = "no plugin, and no word of the build on why";
         all.push(
@@ -75,12 +75,18 @@ fn middleware(facts: &Software) -> Vec<Finding> {
     all
 }
 
-fn plugin(plugin: &Plugin) -> Finding {
+fn plugin(plugin: &Plugin, packaged: bool) -> Finding {
     let name = format!("middleware-{}", plugin.name);
-    let needed = plugin.name == DEFAULT_MIDDLEWARE;
+    // A package records without any plugin, and cannot hold the one for the ROS 2 of a machine.
+    let needed = plugin.name == DEFAULT_MIDDLEWARE && !packaged;
     let cost = format!("tacho bench cannot run workloads on {}; the studies' comparisons lack it", plugin.name);
     let finding = match &plugin.state {
         PluginState::Usable { version } => Finding::ok(name, version),
+        PluginState::NotBuilt { reason } if packaged => Finding::costs(name, "not in this package", cost).mend(reason),
+        PluginState::Unusable { cause } if packaged && cause.contains("No module named 'rclpy'") => {
+            Finding::costs(name, cause, cost)
+                .mend("source ROS 2, or install its wheels into the Python environment in use")
+        }
         PluginState::NotBuilt { reason } => {
             let finding =
                 if needed { Finding::broken(name, "not built", cost) } else { Finding::costs(name, "not built", cost) };
@@ -227,6 +233,25 @@ mod tests {
         assert!(named(&all, "middleware-ros2").verdict == Verdict::Broken && named(&all, "middleware-ros2").needed);
         let usable = with_plugin("ros2", PluginState::Usable { version: "rcl 10".into() });
         assert_eq!(named(&usable, "middleware-ros2").verdict, Verdict::Ok);
+    }
+
+    #[test]
+    fn a_package_needs_no_ros_2_and_says_what_it_leaves_out() {
+        let of = |name: &str, state| {
+            let plugins = vec![Plugin { name: name.into(), state }];
+            let facts = Software { plugins: Some(Ok(plugins)), packaged: true, ..Software::default() };
+            findings(&facts).into_iter().find(|finding| finding.name == format!("middleware-{name}")).unwrap()
+        };
+        let left_out = of("ros2", PluginState::NotBuilt { reason: "it needs librcl.so".into() });
+        assert_eq!((left_out.verdict, left_out.needed), (Verdict::Costs, false));
+        assert_eq!(
+            (left_out.found.as_str(), left_out.mend),
+            ("not in this package", vec!["it needs librcl.so".into()])
+        );
+        let no_rclpy = of("rclpy", PluginState::Unusable { cause: "No module named 'rclpy'".into() });
+        assert_eq!(no_rclpy.verdict, Verdict::Costs);
+        let broken = of("zenoh", PluginState::Unusable { cause: "it crashed".into() });
+        assert_eq!(broken.verdict, Verdict::Broken);
     }
 
     #[test]

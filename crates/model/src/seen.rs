@@ -36,8 +36,8 @@ pub struct CallbackSeen {
 
 /// What publish calls of a callback take. The costs of a run have them, so work is without.
 enum Calls {
-    /// What is left of each execution from its last call on.
-    ToItsEnd,
+    /// What is left of each execution from its last call on: usually this, ns.
+    ToItsEnd(i64),
     /// This, ns.
     Each(i64),
 }
@@ -48,16 +48,20 @@ impl Calls {
         tails.sort_unstable();
         match tails.get(tails.len() / 2) {
             Some(median) if *median > ENDS_WITH_CALL_NS => Calls::Each(PUBLISH_CALL_NS.min(tails[0])),
-            _ => Calls::ToItsEnd,
+            median => Calls::ToItsEnd(median.copied().unwrap_or(0)),
         }
     }
 
-    /// What the calls of an execution took, ns.
-    fn took_ns(&self, sent: &[(i64, Row<Endpoint>)], end_ns: i64) -> i64 {
+    /// What the calls of an execution took, ns. It was off the CPU for `off_ns`, inside of its calls or before them.
+    fn took_ns(&self, sent: &[(i64, Row<Endpoint>)], end_ns: i64, off_ns: i64) -> i64 {
         let times = || sent.iter().map(|(ns, _)| *ns);
         let (Some(first_ns), Some(last_ns)) = (times().min(), times().max()) else { return 0 };
         match self {
-            Calls::ToItsEnd => (sent.len() as i64 * (end_ns - last_ns)).min(end_ns - first_ns),
+            Calls::ToItsEnd(usual_ns) => {
+                let count = sent.len() as i64;
+                let most_ns = (count * (end_ns - last_ns)).min(end_ns - first_ns);
+                (count * usual_ns).clamp((most_ns - off_ns).max(0), most_ns)
+            }
             Calls::Each(ns) => sent.len() as i64 * ns,
         }
     }
@@ -111,8 +115,9 @@ impl Seen {
             let Some(end_ns) = execution.end_ns else { continue };
             let of = callbacks.entry(execution.callback).or_default();
             let sent = published.get(&row).map_or(&[][..], Vec::as_slice);
-            let calls_ns = calls.get(&execution.callback).map_or(0, |calls| calls.took_ns(sent, end_ns));
             let wall_ns = end_ns - execution.start_ns;
+            let off_ns = execution.cpu_ns.map_or(0, |cpu_ns| (wall_ns - cpu_ns).max(0));
+            let calls_ns = calls.get(&execution.callback).map_or(0, |calls| calls.took_ns(sent, end_ns, off_ns));
             of.runs += 1;
             of.is_wall |= execution.cpu_ns.is_none();
             of.work_ns.push((execution.cpu_ns.unwrap_or(wall_ns) - calls_ns).max(0));
@@ -139,14 +144,21 @@ mod tests {
     fn a_callback_that_ends_with_its_publish_call_works_only_before_it() {
         let calls = Calls::of(vec![30_000, 40_000, 900_000]);
         let publisher = Row::new(0);
-        assert_eq!(calls.took_ns(&[(1_000_000, publisher)], 1_250_000), 250_000);
-        assert_eq!(calls.took_ns(&[(1_000_000, publisher), (1_100_000, publisher)], 1_250_000), 250_000);
-        assert_eq!(calls.took_ns(&[], 1_250_000), 0);
+        assert_eq!(calls.took_ns(&[(1_000_000, publisher)], 1_250_000, 0), 250_000);
+        assert_eq!(calls.took_ns(&[(1_000_000, publisher), (1_100_000, publisher)], 1_250_000, 0), 250_000);
+        assert_eq!(calls.took_ns(&[], 1_250_000, 0), 0);
+    }
+
+    #[test]
+    fn a_call_in_which_the_thread_had_no_cpu_took_as_long_as_usual() {
+        let calls = Calls::of(vec![30_000, 40_000, 900_000]);
+        let took_ns = |off_ns| calls.took_ns(&[(1_000_000, Row::new(0))], 1_900_000, off_ns);
+        assert_eq!((took_ns(2_000_000), took_ns(860_000), took_ns(500_000)), (40_000, 40_000, 400_000));
     }
 
     #[test]
     fn what_a_callback_computes_after_its_publish_call_is_work() {
         let calls = Calls::of(vec![5_030_000, 5_000_000, 5_100_000]);
-        assert_eq!(calls.took_ns(&[(1_000_000, Row::new(0))], 6_000_000), PUBLISH_CALL_NS);
+        assert_eq!(calls.took_ns(&[(1_000_000, Row::new(0))], 6_000_000, 0), PUBLISH_CALL_NS);
     }
 }

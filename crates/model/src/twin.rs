@@ -1,6 +1,7 @@
 //! Makes the twin: nodes with their callbacks, threads, chains.
 
 mod chains;
+mod groups;
 mod node;
 mod sources;
 mod threads;

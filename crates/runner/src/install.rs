@@ -64,6 +64,11 @@ impl Installation {
         Installation { node, ..self }
     }
 
+    /// Whether it is of a package, which leaves out what links to libraries of one machine.
+    pub fn is_package(&self) -> bool {
+        self.folder.join("package").is_file()
+    }
+
     /// Folder of the middleware plugins and the recorder.
     pub fn libraries(&self) -> PathBuf {
         self.folder.join("lib")

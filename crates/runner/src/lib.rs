@@ -20,7 +20,7 @@ pub mod node;
 pub mod node_process;
 mod patience;
 pub mod phases;
-mod planning;
+pub mod planning;
 mod processes;
 pub mod protocol;
 pub mod resources;

@@ -20,6 +20,15 @@ pub fn node_seed(seed: u64, index: usize, repeat: u32) -> u64 {
     mix(mix(seed ^ 0x6e6f_6465) ^ (index as u64) << 32 ^ u64::from(repeat))
 }
 
+/// Seed for what a callback group of a node draws, by its number.
+pub fn group_seed(node_seed: u64, number: u64) -> u64 {
+    if number == 0 {
+        node_seed
+    } else {
+        mix(node_seed ^ number)
+    }
+}
+
 fn uniform(seed: u64, index: u64) -> f64 {
     (mix(mix(seed) ^ index) >> 11) as f64 / (1u64 << 53) as f64
 }

@@ -125,7 +125,7 @@ pub fn plan(
 }
 
 /// Finds the library of a node's task; `None` if its work is a time.
-fn task_library(node: &Node, tasks: &[TaskKind]) -> Result<Option<PathBuf>> {
+pub fn task_library(node: &Node, tasks: &[TaskKind]) -> Result<Option<PathBuf>> {
     let Work::Task { name, .. } = &node.work else { return Ok(None) };
     match tasks.iter().find(|kind| kind.name == *name) {
         Some(kind) => Ok(Some(kind.library.clone())),
@@ -136,7 +136,8 @@ fn task_library(node: &Node, tasks: &[TaskKind]) -> Result<Option<PathBuf>> {
     }
 }
 
-fn input(workload: &Workload, topic: &str) -> Input {
+/// What a workload says of the topic of a subscription.
+pub fn input(workload: &Workload, topic: &str) -> Input {
     let of_topic: Vec<_> = workload.nodes.iter().flat_map(|n| &n.publishes).filter(|p| p.topic == topic).collect();
     Input {
         publishers: of_topic.len(),

@@ -10,10 +10,12 @@
 //! for an answer, with an instant in the past: the process answers `Ready` and begins. It then reports nothing about
 //! peers, and `Stop` ends the run.
 
+use crate::phases::group_seed;
 use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use tacho_events::run::{Board, Quality, TaskQuality};
+use tacho_workload::groups::CallbackGroup;
 use tacho_workload::model::{Node, Scheduling};
 
 /// Everything that a process must know.
@@ -71,6 +73,20 @@ pub struct NodePlan {
     /// The library of its task; absent if its work is a time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub task_library: Option<PathBuf>,
+}
+
+impl NodePlan {
+    /// A plan for each group of its callbacks, which draws on its own.
+    pub fn by_group(&self) -> Vec<NodePlan> {
+        let of_group = |(number, group): (u64, CallbackGroup)| NodePlan {
+            seed: group_seed(self.seed, number),
+            inputs: group.inputs.iter().map(|at| self.inputs[*at].clone()).collect(),
+            outputs: group.outputs.iter().map(|at| self.outputs[*at].clone()).collect(),
+            node: group.node,
+            ..self.clone()
+        };
+        (0..).zip(self.node.callback_groups()).map(of_group).collect()
+    }
 }
 
 /// What is known of a subscription's topic.
@@ -195,6 +211,27 @@ pub struct TaskFigures {
 }
 
 impl NodeFigures {
+    /// The figures of a node whose callback groups have these, in the order of its plan.
+    pub fn of_groups(plan: &NodePlan, groups: &[(NodePlan, NodeFigures)]) -> NodeFigures {
+        let output = |topic: &str| groups.iter().flat_map(|(_, of)| &of.outputs).find(|of| of.topic == topic).cloned();
+        let taken = |topic: &str| {
+            let of_group = |(plan, of): &(NodePlan, NodeFigures)| {
+                let at = plan.node.subscribes.iter().position(|s| s.topic == topic)?;
+                of.taken.get(at).copied()
+            };
+            groups.iter().find_map(of_group)
+        };
+        NodeFigures {
+            node: plan.node.name.clone(),
+            cpu_ns: groups.iter().map(|(_, of)| of.cpu_ns).sum(),
+            first_message_ns: groups.iter().filter_map(|(_, of)| of.first_message_ns).min(),
+            callbacks: groups.iter().map(|(_, of)| of.callbacks).sum(),
+            outputs: plan.node.publishes.iter().filter_map(|p| output(&p.topic)).collect(),
+            taken: plan.node.subscribes.iter().filter_map(|s| taken(&s.topic)).collect(),
+            ..NodeFigures::default()
+        }
+    }
+
     /// The quality of its task, for `run.json`.
     pub fn quality(&self) -> Option<TaskQuality> {
         let TaskFigures { task, quality } = self.task.clone()?;

@@ -29,6 +29,18 @@ pub struct Costs {
     pub take_ns: i64,
     /// CPU time of a wake-up that finds nothing to do (the callback check), ns.
     pub check_ns: i64,
+    /// What tasks compute, by callback.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<TaskCost>,
+}
+
+/// What a task computes in one of its callbacks.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaskCost {
+    /// What the callback is registered as: `/control on /trajectory`.
+    pub callback: String,
+    /// CPU time of an activation without its publish calls; wall time if the run does not have CPU times.
+    pub work: Spread,
 }
 
 /// What it costs to send messages of one topic.
@@ -60,6 +72,11 @@ pub struct Found {
 }
 
 impl Costs {
+    /// What a task computes in a callback; absent if no run shows it.
+    pub fn of_task(&self, callback: &str) -> Option<&Spread> {
+        self.tasks.iter().find(|of| of.callback == callback).map(|of| &of.work).filter(|work| !work.is_empty())
+    }
+
     /// Costs of messages of a topic: its own if it was measured as it is; otherwise between those of the next smaller
     /// and the next larger messages, of topics with the most similar fan-out.
     pub fn of_topic(&self, topic: &str, size_bytes: u64, subscriptions: usize) -> Found {

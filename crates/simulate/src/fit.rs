@@ -1,8 +1,9 @@
 //! Takes [`Costs`] from runs: each from messages and callbacks that nothing else delayed.
 
 mod around;
+mod tasks;
 
-use crate::costs::{Costs, Transfer};
+use crate::costs::{Costs, TaskCost, Transfer};
 use crate::spread::Spread;
 use crate::way::Way;
 use anyhow::{bail, Context, Result};
@@ -45,6 +46,8 @@ struct Samples {
     take: Vec<i64>,
     check: Vec<i64>,
     transfers: BTreeMap<Topic, OfTopic>,
+    /// What tasks computed, by callback, ns.
+    tasks: BTreeMap<String, Vec<i64>>,
 }
 
 #[derive(Default)]
@@ -91,12 +94,21 @@ fn is_busy(info: &RunInfo) -> bool {
     info.load.as_ref().and_then(Load::used_part).is_some_and(|part| part > BUSY)
 }
 
-/// The costs that runs of workloads show; those with repeats count with each of them.
+/// Runs, and instead of a sweep the runs of its points.
+fn expanded(runs: &[RunDirectory]) -> Result<Vec<RunDirectory>> {
+    let points = |run: &RunDirectory| {
+        let points = run.points().with_context(|| run.path().display().to_string())?;
+        Ok(if points.is_empty() { vec![run.clone()] } else { points })
+    };
+    Ok(runs.iter().map(points).collect::<Result<Vec<_>>>()?.concat())
+}
+
+/// The costs that runs of workloads show; those with repeats count with each of them, and sweeps with each point.
 pub fn fit(runs: &[RunDirectory]) -> Result<Costs> {
     let mut samples = Samples::default();
     let mut costs = Costs::default();
     let mut others = Vec::new();
-    for run in runs {
+    for run in &expanded(runs)? {
         let text = std::fs::read_to_string(run.workload())
             .with_context(|| format!("{}: expected a run of a workload (tacho bench)", run.workload().display()))?;
         let workload = tacho_workload::kept(&text, &run.workload().display().to_string())?;
@@ -150,6 +162,8 @@ impl Samples {
         costs.timer = self.timer.spread();
         costs.take_ns = Spread::of(self.take).quantile(0.5);
         costs.check_ns = Spread::of(self.check).quantile(0.5);
+        let of_task = |(callback, times)| TaskCost { callback, work: Spread::of(times) };
+        costs.tasks = self.tasks.into_iter().map(of_task).collect();
         let take_ns = costs.take_ns;
         costs.wake_up = self.wake_up.spread().map(|ns| (ns - take_ns).max(0));
         for ((topic, size_bytes, subscriptions), of) in self.transfers {
@@ -196,6 +210,7 @@ impl<'a> Run<'a> {
         self.messages(samples);
         self.sends(samples);
         self.around(samples);
+        self.tasks(samples);
     }
 
     /// End of what its thread or its node ran before an execution, `None` if nothing did; and `None` of an execution

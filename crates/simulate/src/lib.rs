@@ -15,6 +15,7 @@ mod queue;
 mod simulation;
 pub mod spread;
 mod system;
+mod task;
 mod trace;
 mod way;
 
@@ -27,7 +28,7 @@ use std::time::Instant;
 use tacho_events::run::{Machine, ProcessExit, RunDirectory, RunInfo};
 use tacho_runner::bench::write_workload;
 use tacho_runner::window::Window;
-use tacho_workload::model::Work;
+use tacho_workload::tasks::TaskKind;
 use tacho_workload::Workload;
 use trace::Trace;
 
@@ -46,6 +47,8 @@ pub struct Simulator<'a> {
     pub command: Vec<String>,
     /// Set by ^C.
     pub interrupted: &'a AtomicBool,
+    /// Tasks that nodes may have.
+    pub tasks: &'a [TaskKind],
     /// What it has done so far.
     pub spent: Spent,
 }
@@ -96,8 +99,8 @@ impl Simulator<'_> {
         let window = Window::together(workload, BEGIN_NS);
         let failed = |(path, error): tacho_events::files::Failed| anyhow::anyhow!("{}: {error}", path.display());
         let trace = Trace::new(run.events());
-        let settings = self.settings;
-        let built = system::build(workload, self.costs, settings, repeat, window, BEGIN_NS, self.scheduler, trace);
+        let tasks = task::tasks(workload, self.tasks, repeat)?;
+        let built = system::build(self, workload, tasks, repeat, window, BEGIN_NS, trace);
         let system::System { mut simulation, phases, doubts } = built.map_err(failed)?;
         let whole = (window.end_ns - window.start_ns).max(1) as f64;
         let mut told = |now: i64| {
@@ -105,6 +108,9 @@ impl Simulator<'_> {
             !self.interrupted.load(Ordering::Relaxed)
         };
         let done = simulation.run(window.start_ns, window.stop_ns, window.end_ns, &mut told).map_err(failed)?;
+        if let Some(failure) = simulation.failure {
+            bail!("{failure}");
+        }
         let processes = simulation.processes.iter().map(|process| ProcessExit {
             name: process.name.clone(),
             pid: process.pid,
@@ -119,7 +125,7 @@ impl Simulator<'_> {
             machine: Some(Machine {
                 host: "simulated".into(),
                 cpu: "simulated".into(),
-                cpus: settings.cpus as u32,
+                cpus: self.settings.cpus as u32,
                 kernel: "Linux 6.12 to 6.18, as modelled".into(),
                 preemption: "lazy".into(),
                 clocksource: "virtual".into(),
@@ -131,6 +137,7 @@ impl Simulator<'_> {
             repeat: (workload.run.repeats > 1).then_some(repeat),
             phases,
             missing: doubts,
+            quality: task::quality(&mut simulation.nodes),
             cut_short: !done,
             ..RunInfo::default()
         };
@@ -147,9 +154,6 @@ impl Simulator<'_> {
     pub fn check(&self, workload: &Workload) -> Result<()> {
         if let Some(node) = workload.nodes.iter().find(|node| node.is_on_board()) {
             bail!("node {} runs on a board, which is not modelled; expected nodes of this machine", node.name);
-        }
-        if let Some(node) = workload.nodes.iter().find(|node| matches!(node.work, Work::Task { .. })) {
-            bail!("node {} has a task, which is not yet modelled; expected a time as its work", node.name);
         }
         let of_cpus = workload.run.cpus.iter().flat_map(|(node, cpus)| cpus.iter().map(move |cpu| (node, *cpu)));
         if let Some((node, cpu)) = of_cpus.into_iter().find(|(_, cpu)| *cpu as usize >= self.settings.cpus) {

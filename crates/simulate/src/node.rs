@@ -1,7 +1,9 @@
 //! A node in virtual time: the steps of its executor, in the order of `tacho-node` (`runner/node/executor.rs`).
 
 use crate::spread::Spread;
+use crate::task::Activity;
 use std::collections::VecDeque;
+use std::rc::Rc;
 use tacho_runner::instant::Grid;
 use tacho_runner::node::matcher::{Matcher, Set};
 use tacho_runner::node::timers::Served;
@@ -10,7 +12,7 @@ use tacho_workload::model::Executor;
 use tacho_workload::random::Draws;
 
 /// A message in a queue.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Message {
     pub publisher_id: u32,
     pub sequence: u64,
@@ -19,6 +21,8 @@ pub(crate) struct Message {
     pub content_ns: i64,
     /// Address of the object that the callback gets.
     pub address: u64,
+    /// What a task filled in; absent: nobody reads it.
+    pub data: Option<Rc<Vec<u8>>>,
 }
 
 /// A subscription.
@@ -28,6 +32,8 @@ pub(crate) struct Subscription {
     pub latest: bool,
     /// What its callback does.
     pub load: Load,
+    /// What a task computes in its callback.
+    pub task: Spread,
     /// What its callback publishes.
     pub answers: Vec<Answer>,
     /// Most messages that its queue holds.
@@ -58,6 +64,8 @@ pub(crate) struct Timer {
     pub handle: u64,
     pub callback: u64,
     pub load: Load,
+    /// What a task computes in its callback.
+    pub task: Spread,
     pub serves: Vec<Served>,
 }
 
@@ -125,8 +133,11 @@ pub(crate) struct Node {
     /// Whether one of several threads runs a callback of it.
     pub is_busy: bool,
     pub handle: u64,
+    pub name: String,
     pub executor: Executor,
     pub draws: Draws,
+    /// Its task; absent: its work is a time.
+    pub activity: Option<Activity>,
     /// Makes sets of its inputs; absent: it computes on each message alone.
     pub matcher: Option<Matcher<(usize, Message)>>,
     /// Sets that it has yet to compute on.
@@ -255,6 +266,10 @@ impl Node {
     pub fn answer(&mut self, subscription: usize, message: Message) {
         let callback = self.subscriptions[subscription].callback;
         self.content_ns = message.content_ns;
+        let is_joined = self.matcher.is_some() && !self.subscriptions[subscription].latest;
+        if let Some(activity) = self.activity.as_mut().filter(|_| !is_joined) {
+            activity.taken = Some((subscription, message.clone()));
+        }
         let place = self.subscriptions[..subscription].iter().filter(|s| !s.latest).count();
         let mut steps = Vec::new();
         if self.subscriptions[subscription].latest {
@@ -268,7 +283,7 @@ impl Node {
             };
             match &mut self.matcher {
                 Some(matcher) => {
-                    for set in matcher.add(place, message.content_ns, (subscription, message)) {
+                    for set in matcher.add(place, message.content_ns, (subscription, message.clone())) {
                         self.sets.push_back(set);
                         steps.push(Step::Join);
                         work(&mut steps);

@@ -1,7 +1,10 @@
 //! Runs a system in virtual time: nodes on the kernel's CPUs, messages between them.
 
+mod callbacks;
 mod messages;
 mod several_threads;
+
+use callbacks::Callback;
 
 use crate::executor::{Executor, Turn, Worker};
 use crate::kernel::{Kernel, Thread};
@@ -92,6 +95,10 @@ pub(crate) struct Simulation {
     pub queue: Queue,
     /// CPU time of the nodes and their middleware until sources stop, ns; absent until then.
     pub used_ns: Option<i64>,
+    /// Why the task of a node failed, which ends the simulation.
+    pub failure: Option<String>,
+    /// Instant from which on nodes run.
+    pub start_ns: i64,
 }
 
 impl Simulation {
@@ -119,7 +126,7 @@ impl Simulation {
             if now >= stop_ns && self.used_ns.is_none() {
                 self.used_ns = Some(self.used_so_far_ns());
             }
-            if now > end_ns {
+            if now > end_ns || self.failure.is_some() {
                 break;
             }
             looked += 1;
@@ -339,16 +346,8 @@ impl Simulation {
                     return Ok(());
                 }
                 Step::Compute(_) => {}
-                Step::WorkOf(_) | Step::WorkOfTimer(_) => {
-                    let Node { draws, subscriptions, timers, .. } = of;
-                    let load = match step {
-                        Step::WorkOf(subscription) => &subscriptions[subscription].load,
-                        Step::WorkOfTimer(timer) => &timers[timer].load,
-                        _ => continue,
-                    };
-                    let (work_ns, sleep_ns) = (draws.work_ns(&load.work) as i64, draws.work_ns(&load.sleep) as i64);
-                    of.first([Step::Compute(work_ns), Step::Sleep(sleep_ns)]);
-                }
+                Step::WorkOf(subscription) => self.work(node, Callback::Input(subscription), now),
+                Step::WorkOfTimer(timer) => self.work(node, Callback::Timer(timer), now),
                 Step::Sleep(ns) if ns > 0 => {
                     self.rest(worker, now + ns, Waits::InCallback);
                     self.kernel.sleep(thread, now);
@@ -389,6 +388,7 @@ impl Simulation {
                     self.trace.put(stream, now, number::node_skipped, &words)?;
                 }
                 Step::Join => self.join(node, now)?,
+                Step::Due(publisher, _) | Step::Publish(publisher) if !of.publishes(publisher) => {}
                 Step::Due(publisher, due_ns) => {
                     of.content_ns = due_ns;
                     let of = &of.publishers[publisher];
@@ -418,47 +418,6 @@ impl Simulation {
             }
         }
         self.kernel.sleep(thread, now);
-        Ok(())
-    }
-
-    /// The stream of the thread that runs a node.
-    fn stream_of(&self, node: usize) -> usize {
-        self.workers[self.nodes[node].worker].stream
-    }
-
-    fn start(&mut self, node: usize, callback: u64, now: i64) -> Result<(), Failed> {
-        let Worker { thread, stream, .. } = self.workers[self.nodes[node].worker];
-        let used_ns = self.kernel.used_ns(thread) as u64;
-        self.trace.put(stream, now, number::callback_cpu, &[used_ns, 0])?;
-        self.trace.put(stream, now, number::callback_start, &[callback, 0])
-    }
-
-    /// The callback of a subscription begins.
-    fn begin(&mut self, node: usize, subscription: usize, now: i64) -> Result<(), Failed> {
-        let stream = self.stream_of(node);
-        let of = &mut self.nodes[node].subscriptions[subscription];
-        let Some(message) = of.queue.pop_front() else { return Ok(()) };
-        let (handle, callback, around_ns) = (of.handle, of.callback, of.around_ns);
-        self.nodes[node].around_ns += around_ns;
-        self.trace.put(stream, now, number::rclcpp_executor_execute, &[handle])?;
-        self.trace.put(stream, now, number::rclcpp_take, &[message.address])?;
-        self.start(node, callback, now)?;
-        let words = [handle, message.publisher_id.into(), message.sequence, message.stamp_ns as u64];
-        self.trace.put(stream, now, number::node_take, &words)?;
-        self.nodes[node].answer(subscription, message);
-        Ok(())
-    }
-
-    /// A node computes on its next set.
-    fn join(&mut self, node: usize, now: i64) -> Result<(), Failed> {
-        let of = &mut self.nodes[node];
-        let set = of.sets.pop_front().unwrap_or_default();
-        of.content_ns = set.first().map_or(now, |(content_ns, _)| *content_ns);
-        for (content_ns, (subscription, message)) in set {
-            let handle = self.nodes[node].subscriptions[subscription].handle;
-            let words = [handle, message.publisher_id.into(), message.sequence, content_ns as u64];
-            self.trace.put(self.stream_of(node), now, number::node_uses, &words)?;
-        }
         Ok(())
     }
 

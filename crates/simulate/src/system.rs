@@ -2,19 +2,22 @@
 
 use crate::costs::{Costs, Transfer};
 use crate::executor::{Executor, Worker};
-use crate::kernel::{Kernel, Settings, Thread};
+use crate::kernel::{Kernel, Thread};
 use crate::node::{Node, Publisher, Subscription, Timer};
 use crate::simulation::{Latencies, Link, Named, Owner, Process, Simulation};
 use crate::spread::Spread;
+use crate::task::Activity;
 use crate::trace::Trace;
 use crate::way::Way;
+use crate::Simulator;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use tacho_events::files::Failed;
 use tacho_runner::instant::Grid;
+use tacho_runner::node::computation::TaskOfNode;
 use tacho_runner::node::matcher::Matcher;
 use tacho_runner::node::timers::{timers, PlannedTimer};
 use tacho_runner::node::trace::Member;
-use tacho_runner::phases::{node_seed, phase};
+use tacho_runner::phases::{group_seed, node_seed, phase};
 use tacho_runner::window::Window;
 use tacho_workload::model::{Executor as When, Node as OfWorkload, Qos, Scheduling, Workload};
 use tacho_workload::random::{mix, Draws};
@@ -32,9 +35,37 @@ pub(crate) struct System {
     pub doubts: Vec<String>,
 }
 
+/// Which node of the workload, and which of its callback groups, a node of the system is.
+#[derive(Debug, Clone, Copy)]
+struct Of {
+    index: usize,
+    group: u64,
+    has_inputs: bool,
+}
+
+/// The workload with a node for each callback group that can run beside others of its node.
+fn by_group(workload: &Workload) -> (Workload, Vec<Of>) {
+    let (mut nodes, mut of) = (Vec::new(), Vec::new());
+    for (index, node) in workload.nodes.iter().enumerate() {
+        let has_inputs = !node.subscribes.is_empty();
+        if workload.threads_of(node) == 1 {
+            nodes.push(node.clone());
+            of.push(Of { index, group: 0, has_inputs });
+            continue;
+        }
+        for (group, part) in (0..).zip(node.callback_groups()) {
+            nodes.push(part.node);
+            of.push(Of { index, group, has_inputs });
+        }
+    }
+    (Workload { nodes, ..workload.clone() }, of)
+}
+
 /// What is being built.
 struct Builder<'a> {
+    /// A node for each callback group, and which each is.
     workload: &'a Workload,
+    of: Vec<Of>,
     costs: &'a Costs,
     repeat: u32,
     window: Window,
@@ -50,22 +81,26 @@ struct Builder<'a> {
     workers: Vec<Worker>,
     phases: BTreeMap<String, f64>,
     doubts: Vec<String>,
+    /// The task of each node, until the node is built.
+    tasks: Vec<Option<TaskOfNode>>,
     publisher_id: u32,
     tid: u32,
     address: u64,
 }
 
-/// Builds the system of one repeat of a workload. Its processes begin at `now`.
+/// Builds the system of one repeat of a workload, whose nodes have these tasks. Its processes begin at `now`.
 pub(crate) fn build(
+    simulator: &Simulator<'_>,
     workload: &Workload,
-    costs: &Costs,
-    settings: Settings,
+    tasks: Vec<Option<TaskOfNode>>,
     repeat: u32,
     window: Window,
     now: i64,
-    scheduler: bool,
     mut trace: Trace,
 ) -> Result<System, Failed> {
+    let Simulator { costs, settings, scheduler, .. } = *simulator;
+    let (grouped, of) = by_group(workload);
+    let workload = &grouped;
     let kernel_file = scheduler.then(|| trace.add_process("kernel", 0, now));
     let cpus = match kernel_file {
         Some(file) => (0..settings.cpus).map(|cpu| trace.add_stream(file, cpu as u32)).collect(),
@@ -73,6 +108,7 @@ pub(crate) fn build(
     };
     let mut builder = Builder {
         workload,
+        of,
         costs,
         repeat,
         window,
@@ -87,6 +123,7 @@ pub(crate) fn build(
         workers: vec![],
         phases: BTreeMap::new(),
         doubts: vec![],
+        tasks,
         publisher_id: 0,
         tid: FIRST_PID,
         address: 0x1000,
@@ -123,6 +160,8 @@ pub(crate) fn build(
         scheduler,
         queue,
         used_ns: None,
+        failure: None,
+        start_ns: window.start_ns,
     };
     Ok(System { simulation, phases, doubts })
 }
@@ -162,7 +201,8 @@ impl Builder<'_> {
 
     fn node(&mut self, index: usize, of: &OfWorkload) -> Result<(), Failed> {
         let (run, now) = (&self.workload.run, self.now);
-        let phase = phase(run.seed, index, self.repeat, run.repeats);
+        let Of { index: in_workload, group, has_inputs } = self.of[index];
+        let phase = phase(run.seed, in_workload, self.repeat, run.repeats);
         self.phases.insert(of.name.clone(), phase);
         let (process, is_first) = self.process(&of.process);
         let shares = |known: &usize| of.thread.is_some() && self.workload.nodes[*known].thread == of.thread;
@@ -195,8 +235,16 @@ impl Builder<'_> {
         let has_several_threads = self.executors[executed_by].has_several_threads();
         let worker = self.executors[executed_by].workers[0];
         let stream = self.workers[worker].stream;
-        let handle = self.address();
-        self.trace.node(stream, now, handle, &of.name)?;
+        let handle = match group {
+            0 => {
+                let handle = self.address();
+                self.trace.node(stream, now, handle, &of.name)?;
+                handle
+            }
+            _ => self.nodes[index - 1].handle,
+        };
+        let group_handle = self.address();
+        let task = if group == 0 { self.tasks[in_workload].take() } else { None };
         let mut subscriptions = Vec::new();
         for s in &of.subscribes {
             let of_subscription = [self.address(), self.address(), self.address()];
@@ -204,13 +252,14 @@ impl Builder<'_> {
             let declared = (s.topic.as_str(), u64::from(s.qos.depth));
             self.trace.subscription(stream, now, handle, of_subscription, declared, &symbol)?;
             if has_several_threads {
-                self.trace.in_exclusive_group(stream, now, handle, of_subscription[1], Member::Subscription)?;
+                self.trace.in_exclusive_group(stream, now, group_handle, of_subscription[1], Member::Subscription)?;
             }
             subscriptions.push(Subscription {
                 handle: of_subscription[0],
                 callback: of_subscription[2],
                 latest: of.only_keeps(s),
                 load: of.load_of_input(s),
+                task: self.task_cost(task.is_some(), &symbol),
                 answers: of.answers_to_input(s),
                 depth: depth(&s.qos),
                 around_ns: 0,
@@ -257,19 +306,22 @@ impl Builder<'_> {
             let symbol = format!("/{} {what}", of.name);
             self.trace.timer(stream, now, handle, [own, callback], period_ns, &symbol)?;
             if has_several_threads {
-                self.trace.in_exclusive_group(stream, now, handle, callback, Member::Timer)?;
+                self.trace.in_exclusive_group(stream, now, group_handle, callback, Member::Timer)?;
             }
-            of_timers.push(Timer { handle: own, callback, load, serves });
+            let task = self.task_cost(task.is_some(), &symbol);
+            of_timers.push(Timer { handle: own, callback, load, task, serves });
         }
-        let end_ns = if subscriptions.is_empty() { self.window.stop_ns } else { self.window.end_ns };
+        let end_ns = if has_inputs { self.window.end_ns } else { self.window.stop_ns };
         self.nodes.push(Node {
             process,
             executed_by,
             worker,
             is_busy: false,
             handle,
+            name: of.name.clone(),
             executor: of.executor,
-            draws: Draws::new(node_seed(self.workload.run.seed, index, self.repeat)),
+            activity: task.map(|task| Activity::of(task, publishers.len())),
+            draws: Draws::new(group_seed(node_seed(run.seed, in_workload, self.repeat), group)),
             matcher: of.matching.as_ref().map(|matching| Matcher::new(matching, &matched)),
             sets: VecDeque::new(),
             content_ns: 0,
@@ -286,6 +338,15 @@ impl Builder<'_> {
             ran: false,
         });
         Ok(())
+    }
+
+    /// What a task computes in a callback.
+    fn task_cost(&mut self, is_task: bool, callback: &str) -> Spread {
+        let cost = self.costs.of_task(callback).filter(|_| is_task);
+        if is_task && cost.is_none() {
+            self.doubts.push(format!("{callback}: no run shows what its task computes, so it takes no time here"));
+        }
+        cost.cloned().unwrap_or_default()
     }
 
     /// Links from each publisher to the subscriptions of its topic.

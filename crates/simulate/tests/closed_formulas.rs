@@ -21,6 +21,7 @@ fn simulated(workload: &Workload, cpus: usize, repeat: u32) -> (tempfile::TempDi
         scheduler: true,
         command: vec![],
         interrupted: &AtomicBool::new(false),
+        tasks: &[],
         spent: Default::default(),
     };
     simulator.repeat(workload, repeat, &run, &mut |_| {}).expect("a simulation");
@@ -231,4 +232,32 @@ run: {duration: 5 s}
     let mean = |name| chain(&summary, name).end_to_end_ms.as_ref().expect("times").mean;
     // What came over `other` waits for the 15 ms of the message that came first.
     assert!((mean("direct") - 15.0).abs() < 1e-6 && (mean("round") - 20.0).abs() < 1e-6, "{}", mean("round"));
+}
+
+#[test]
+fn a_callback_in_a_group_of_its_own_keeps_no_other_of_its_node_waiting() {
+    let text = "
+middleware: inproc
+nodes:
+  source: {publishes: {/a: {rate: 20 Hz}}}
+  node:
+    thread: many
+    threads: THREADS
+    subscribes: {/a: {work: 5 ms}}
+    timers: {reload: {rate: 20 Hz, sleep: 30 ms, GROUP}}
+    publishes: {/b: {from: /a}}
+  idle: {thread: many, subscribes: [/b]}
+  sink: {subscribes: [/b]}
+chains: {chain: [source, node, sink]}
+run: {duration: 5 s, seed: 11}
+";
+    let mean = |threads: &str, group: &str| {
+        let text = text.replace("THREADS", threads).replace("GROUP", group);
+        let (_folder, summary) = simulated(&workload(&text.replace(", }", "}")), 4, 0);
+        chain(&summary, "chain").end_to_end_ms.as_ref().expect("times").mean
+    };
+    let (apart, together) = (mean("2", "group: slow"), mean("2", ""));
+    assert!((apart - 5.0).abs() < 1e-6, "{apart}");
+    // The phases of this seed let messages come while the timer's callback sleeps.
+    assert!(together > 5.0 + 1.0 && together < 35.0, "{together}");
 }

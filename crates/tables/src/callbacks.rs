@@ -62,6 +62,10 @@ pub struct Callback {
     pub function: Option<String>,
     /// Where that is defined, `file:line`, if the symbol says it (rclpy).
     pub location: Option<String>,
+    /// Number of its callback group, from 0 in the run, if it is known.
+    pub callback_group: Option<u32>,
+    /// Whether callbacks of that group may run beside each other; otherwise they exclude each other.
+    pub reentrant: Option<bool>,
 }
 
 impl Callback {
@@ -77,6 +81,8 @@ impl Callback {
             symbol: None,
             function: None,
             location: None,
+            callback_group: None,
+            reentrant: None,
         }
     }
 

@@ -201,7 +201,9 @@ tables! {
     endpoints: Endpoint {
         node, kind, topic, depth, created_ns, count, skipped, refused, pending, before, after, unknown, linked,
     }
-    callbacks: Callback { process, address, kind, node, topic, period_ns, symbol, function, location }
+    callbacks: Callback {
+        process, address, kind, node, topic, period_ns, symbol, function, location, callback_group, reentrant,
+    }
     executions: Execution { callback, tid, queued_ns, start_ns, end_ns, cpu_ns, resumes }
     publications: Publication { publisher, publish_ns, due_ns, sequence, size_bytes, execution }
     messages: Message {

@@ -2,6 +2,7 @@
 
 mod boards;
 mod callbacks;
+mod groups;
 mod hosts;
 mod matching;
 mod tasks;

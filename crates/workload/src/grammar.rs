@@ -238,8 +238,8 @@ pub(crate) const NODE: Place = Place {
         key(
             "threads",
             Form::Whole(2, 64),
-            "How many threads run the callbacks of all nodes with this `thread`, those of each node one at a time: 2 \
-             to 64; one unless said.",
+            "How many threads run the callbacks of all nodes with this `thread`, those of each group one at a time: \
+             2 to 64; one unless said.",
         ),
         key(
             "on",
@@ -261,9 +261,16 @@ pub(crate) const NODE: Place = Place {
 
 const OWN_WORK: Key = key("work", Form::Time, "What its callback computes; that of the node unless said.");
 const OWN_SLEEP: Key = key("sleep", Form::Time, "How long its callback then sleeps; as the node unless said.");
+const GROUP: Key = key(
+    "group",
+    Form::Name,
+    "Its callback group: on several `threads`, callbacks of one group exclude each other. The node's own unless said.",
+);
 
-pub(crate) const TIMER: Place =
-    Place { what: "a timer", keys: &[key("rate", Form::Frequency, "Activations a second."), OWN_WORK, OWN_SLEEP] };
+pub(crate) const TIMER: Place = Place {
+    what: "a timer",
+    keys: &[key("rate", Form::Frequency, "Activations a second."), OWN_WORK, OWN_SLEEP, GROUP],
+};
 
 pub(crate) const MATCH: Place = Place {
     what: "the parameters of `on: match`",
@@ -281,6 +288,7 @@ pub(crate) const SUBSCRIPTION: Place = Place {
         key("latest", Form::Flag, "true: the message is only kept; it neither makes the node compute nor publish."),
         OWN_WORK,
         OWN_SLEEP,
+        GROUP,
         RELIABILITY,
         DURABILITY,
         HISTORY,
@@ -305,6 +313,7 @@ pub(crate) const PUBLICATION: Place = Place {
         ),
         key("work", Form::Time, "With a rate: what its timer computes; that of the node unless said."),
         key("sleep", Form::Time, "With a rate: how long its timer then sleeps; as the node unless said."),
+        key("group", Form::Name, "With a rate: the callback group of its timer; the node's own unless said."),
         DEADLINE,
         RELIABILITY,
         DURABILITY,

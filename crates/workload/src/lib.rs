@@ -20,6 +20,7 @@ mod document;
 pub mod expect;
 mod generated;
 mod grammar;
+pub mod groups;
 mod kept;
 pub mod links;
 pub mod model;

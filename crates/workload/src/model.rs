@@ -62,8 +62,8 @@ pub struct Node {
     /// executor do. Absent: the node has a thread of its own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub thread: Option<String>,
-    /// Threads that run the callbacks of all nodes of [`Node::thread`], those of each node one at a time, as a
-    /// multi-threaded executor does with a callback group a node. Absent: what another of these nodes says, or one.
+    /// Threads that run the callbacks of all nodes of [`Node::thread`], those of each [group](Own::group) one at a
+    /// time, as a multi-threaded executor does. Absent: what another of these nodes says, or one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub threads: Option<u32>,
     /// Name of its host; empty if the workload has no hosts.
@@ -104,7 +104,8 @@ pub struct NodeTimer {
     pub own: Own,
 }
 
-/// What one callback computes and sleeps, if that differs from what its node says.
+/// What one callback has of its own: what it computes and sleeps, if that differs from what its node says, and its
+/// callback group.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Own {
     /// See [`Node::work`].
@@ -113,6 +114,16 @@ pub struct Own {
     /// See [`Node::sleep`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sleep: Option<Work>,
+    /// Its callback group in its node, one whose callbacks exclude each other. Absent: the node's default group.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub group: Option<String>,
+}
+
+impl Own {
+    /// Whether it computes and sleeps what its node says.
+    pub fn is_as_node(&self) -> bool {
+        self.work.is_none() && self.sleep.is_none()
+    }
 }
 
 /// A callback that makes a publication.

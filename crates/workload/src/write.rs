@@ -141,14 +141,15 @@ fn write_node(out: &mut String, node: &Node) {
     }
 }
 
-/// Writes what a callback alone computes and sleeps.
+/// Writes what a callback has of its own.
 fn own(own: &Own) -> Vec<String> {
     // What is none is written, because the node's own may be some.
     let written = |key: &str, of: &Option<Work>| match of {
         Some(Work::None) => Some(format!("{key}: {}", format_duration(Duration::ZERO))),
         of => of.as_ref().and_then(|of| work(key, of)),
     };
-    [written("work", &own.work), written("sleep", &own.sleep)].into_iter().flatten().collect()
+    let group = own.group.as_ref().map(|group| format!("group: {}", scalar(group)));
+    [written("work", &own.work), written("sleep", &own.sleep), group].into_iter().flatten().collect()
 }
 
 /// Writes `key: ` and a time or a task; nothing if there is none.

@@ -87,28 +87,6 @@ fn unknown_keys_are_errors_with_a_suggestion() {
     );
 }
 
-#[test]
-fn threads_are_those_of_nodes_that_share_them() {
-    let shared = |a: &str, b: &str| {
-        format!(
-            "nodes:\n  a: {{thread: t{a}, process: p, publishes: {{/t: {{rate: 10 Hz}}}}}}\n  \
-             b: {{thread: t{b}, process: p, subscribes: [/t]}}\n  c: {{subscribes: [/t]}}\n"
-        )
-    };
-    let (workload, _) = parse(&shared(", threads: 4", ""), "test.yaml").unwrap();
-    assert_eq!(workload.nodes.iter().map(|node| workload.threads_of(node)).collect::<Vec<_>>(), [4, 4, 1]);
-    for (text, name) in [
-        (pair("rate: 10 Hz", "", ", threads: 4", ""), "threads-of-one"),
-        (pair("rate: 10 Hz", "", ", thread: own, threads: 4", ""), "threads-of-one"),
-        (shared(", threads: 4", ", threads: 3"), "threads-of-one"),
-        (shared(", threads: 1", ""), "wrong-value"),
-        (shared(", threads: 65", ""), "wrong-value"),
-    ] {
-        let found = findings(&text);
-        assert!(!found.is_empty() && found.iter().all(|of| of.name == name), "{text}: {found:#?}");
-    }
-}
-
 /// A node that takes `/t` and `/u`.
 fn joining(subscribes: &str, options: &str) -> String {
     format!(

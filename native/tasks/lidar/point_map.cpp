@@ -31,12 +31,13 @@ std::vector<Eigen::Vector4d> point_map(const tasks::World &world, double spacing
     const world::Place at = track.at(distance);
     for (int column = 0; column < COLUMNS; ++column) {
       const double azimuth = 2 * M_PI * column / COLUMNS;
-      caster.look(at.x, at.y, azimuth, standing);
+      const double along_x = std::cos(azimuth), along_y = std::sin(azimuth);
+      caster.look(at.x, at.y, along_x, along_y, standing);
       for (int ring = 0; ring < RINGS; ++ring) {
         const double slope = std::tan(LOWEST + (HIGHEST - LOWEST) * ring / (RINGS - 1));
         const double away = world::RayCaster::meets(HEIGHT, slope, standing);
         if (away > RANGE) continue;
-        points.emplace_back(at.x + away * std::cos(azimuth), at.y + away * std::sin(azimuth), HEIGHT + away * slope, 1);
+        points.emplace_back(at.x + away * along_x, at.y + away * along_y, HEIGHT + away * slope, 1);
       }
     }
   }

@@ -78,9 +78,10 @@ class LaneObstacles : public tasks::Task {
         continue;
       }
       if (point.z < lowest_ || point.z > highest_ || std::hypot(point.x, point.y) > range_) continue;
-      const world::OnLane at =
-          track.nearest(x + point.x * cosine - point.y * sine, y + point.x * sine + point.y * cosine);
-      if (std::abs(at.offset) <= map.lane_width / 2) found_.push_back({track.way(from_, at.distance), at.offset});
+      const double there_x = x + point.x * cosine - point.y * sine, there_y = y + point.x * sine + point.y * cosine;
+      if (track.apart(there_x, there_y) > map.lane_width / 2) continue;
+      const world::OnLane at = track.nearest(there_x, there_y);
+      found_.push_back({track.way(from_, at.distance), at.offset});
     }
   }
 

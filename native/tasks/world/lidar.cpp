@@ -49,6 +49,10 @@ class Lidar : public tasks::Task {
       const double elevation = lowest + part * (highest - lowest);
       rings_.push_back({std::tan(elevation), std::cos(elevation)});
     }
+    for (size_t column = 0; column < columns_; ++column) {
+      const double azimuth = 2 * M_PI * static_cast<double>(column) / static_cast<double>(columns_);
+      azimuths_.push_back({std::cos(azimuth), std::sin(azimuth)});
+    }
     const size_t needed = sizeof(tasks::PointCloud) + rings * columns_ * sizeof(tasks::Point);
     const tacho_task_endpoint &output = config.raw.outputs[0];
     if (output.size < needed) {
@@ -64,14 +68,14 @@ class Lidar : public tasks::Task {
     tacho_task_output &output = call.outputs[0];
     if (!world || !state || !output.data) return;
     const RayCaster caster(*world);
-    const double x = state->x + mounted_ahead_ * std::cos(state->yaw) - mounted_left_ * std::sin(state->yaw);
-    const double y = state->y + mounted_ahead_ * std::sin(state->yaw) + mounted_left_ * std::cos(state->yaw);
+    const double cosine_of_yaw = std::cos(state->yaw), sine_of_yaw = std::sin(state->yaw);
+    const double x = state->x + mounted_ahead_ * cosine_of_yaw - mounted_left_ * sine_of_yaw;
+    const double y = state->y + mounted_ahead_ * sine_of_yaw + mounted_left_ * cosine_of_yaw;
     char *next = static_cast<char *>(output.data) + sizeof(tasks::PointCloud);
     uint32_t count = 0;
-    for (size_t column = 0; column < columns_; ++column) {
-      const double azimuth = 2 * M_PI * static_cast<double>(column) / static_cast<double>(columns_);
-      const double ahead = std::cos(azimuth), left = std::sin(azimuth);
-      caster.look(x, y, state->yaw + azimuth, standing_);
+    for (const auto &[ahead, left] : azimuths_) {
+      caster.look(x, y, ahead * cosine_of_yaw - left * sine_of_yaw, ahead * sine_of_yaw + left * cosine_of_yaw,
+                  standing_);
       for (size_t ring = 0; ring < rings_.size(); ++ring) {
         const auto &[slope, cosine] = rings_[ring];
         double distance = RayCaster::meets(height_, slope, standing_);
@@ -100,11 +104,15 @@ class Lidar : public tasks::Task {
   struct Ring {
     double slope, cosine;
   };
+  struct Azimuth {
+    double ahead, left;  // unit vector of a column, in the car's frame
+  };
   std::string world_topic_, state_topic_;
   tasks::Noise noise_;
   size_t columns_;
   double height_, mounted_ahead_, mounted_left_, range_, deviation_;
   std::vector<Ring> rings_;
+  std::vector<Azimuth> azimuths_;
   std::vector<Standing> standing_;
   uint64_t scans_ = 0, points_ = 0;
 };

@@ -47,9 +47,8 @@ RayCaster::RayCaster(const tasks::World &world) : wall_height_(world.wall_height
   std::for_each(posts.begin(), posts.end(), stand);
 }
 
-void RayCaster::look(double x, double y, double azimuth, std::vector<Standing> &found) const {
+void RayCaster::look(double x, double y, double along_x, double along_y, std::vector<Standing> &found) const {
   found.clear();
-  const double along_x = std::cos(azimuth), along_y = std::sin(azimuth);
   for (const Line &line : lines_) {
     const double across = along_x * line.along_y - along_y * line.along_x;
     if (across == 0) continue;

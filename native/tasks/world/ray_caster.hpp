@@ -22,8 +22,8 @@ class RayCaster {
  public:
   explicit RayCaster(const tasks::World &world);
 
-  // All that stands in this direction, from this point, in any order.
-  void look(double x, double y, double azimuth, std::vector<Standing> &found) const;
+  // All that stands in the direction of this unit vector, from this point, in any order.
+  void look(double x, double y, double along_x, double along_y, std::vector<Standing> &found) const;
 
   // The horizontal distance at which a ray of this slope from this height meets the ground or something that stands;
   // infinite if it meets nothing.

@@ -14,6 +14,11 @@ double turned(double angle) {
   return angle < 0 ? angle + whole : angle;
 }
 
+double square(double value) { return value * value; }
+
+// Stands for a way within a corner, until it is known that the corner is the nearest.
+constexpr double INSIDE = -1;
+
 Place along(double x, double y, double heading, double curvature, double way, double offset) {
   if (curvature == 0) {
     return {x + way * std::cos(heading) - offset * std::sin(heading),
@@ -34,8 +39,23 @@ Track::Track(double straight, double breadth, double radius) {
     const double lengths[2] = {side % 2 == 0 ? straight : breadth, radius * M_PI / 2};
     for (size_t part = 0; part < 2; ++part) {
       const double curvature = part == 0 ? 0 : 1 / radius;
-      segments_[2 * side + part] = {from, lengths[part], x, y, heading, curvature};
       const Place end = along(x, y, heading, curvature, lengths[part], 0);
+      const double along_x = std::cos(heading), along_y = std::sin(heading);
+      const double middle = heading + lengths[part] * curvature / 2;
+      segments_[2 * side + part] = {from,
+                                    lengths[part],
+                                    x,
+                                    y,
+                                    heading,
+                                    curvature,
+                                    along_x,
+                                    along_y,
+                                    x - radius * along_y,
+                                    y + radius * along_x,
+                                    std::sin(middle),
+                                    -std::cos(middle),
+                                    end.x,
+                                    end.y};
       x = end.x, y = end.y, heading = end.heading, from += lengths[part];
     }
   }
@@ -52,33 +72,47 @@ Place Track::at(double distance, double offset) const {
   return along(found->x, found->y, found->heading, found->curvature, distance - found->from, offset);
 }
 
-OnLane Track::nearest(double x, double y) const {
-  OnLane best{};
-  double least = INFINITY;
+Track::Near Track::near(double x, double y) const {
+  Near best{&segments_[0], 0, INFINITY};
   for (const Segment &s : segments_) {
-    double way;
+    double way = 0, squared;
     if (s.curvature == 0) {
-      way = (x - s.x) * std::cos(s.heading) + (y - s.y) * std::sin(s.heading);
+      const double dx = x - s.x, dy = y - s.y;
+      way = std::clamp(dx * s.along_x + dy * s.along_y, 0.0, s.length);
+      squared = square(dx - way * s.along_x) + square(dy - way * s.along_y);
     } else {
-      const double radius = 1 / s.curvature;
-      const double dx = x - (s.x - radius * std::sin(s.heading)), dy = y - (s.y + radius * std::cos(s.heading));
-      double angle = turned(std::atan2(dx, -dy) - s.heading);
-      // Half of what is beyond the corner is nearer to its begin.
-      const double middle = s.length * s.curvature / 2;
-      if (angle > middle + M_PI) angle = 0;
-      way = angle * radius;
+      const double dx = x - s.centre_x, dy = y - s.centre_y;
+      const double from_centre = std::sqrt(dx * dx + dy * dy);
+      if (dx * s.middle_x + dy * s.middle_y >= from_centre * M_SQRT1_2) {
+        squared = square(from_centre - 1 / s.curvature);
+        way = INSIDE;
+      } else {
+        // Half of what is beyond the corner is nearer to its begin.
+        const double to_begin = square(x - s.x) + square(y - s.y), to_end = square(x - s.end_x) + square(y - s.end_y);
+        squared = std::min(to_begin, to_end);
+        way = to_begin <= to_end ? 0 : s.length;
+      }
     }
-    way = std::clamp(way, 0.0, s.length);
-    const Place place = along(s.x, s.y, s.heading, s.curvature, way, 0);
-    const double dx = x - place.x, dy = y - place.y;
-    const double apart = std::hypot(dx, dy);
-    if (apart < least) {
-      least = apart;
-      const double left = dy * std::cos(place.heading) - dx * std::sin(place.heading);
-      best = {std::fmod(s.from + way, length_), std::copysign(apart, left), turned(place.heading), s.curvature};
-    }
+    if (squared < best.squared) best = {&s, way, squared};
   }
   return best;
+}
+
+double Track::apart(double x, double y) const { return std::sqrt(near(x, y).squared); }
+
+OnLane Track::nearest(double x, double y) const {
+  const auto [best, found, squared] = near(x, y);
+  double best_way = found;
+  if (best_way == INSIDE) {
+    const double angle = turned(std::atan2(x - best->centre_x, best->centre_y - y) - best->heading);
+    // Rounding may turn the begin of the corner into a whole turn.
+    best_way = angle > M_PI ? 0 : std::min(angle / best->curvature, best->length);
+  }
+  const Place place = along(best->x, best->y, best->heading, best->curvature, best_way, 0);
+  const double dx = x - place.x, dy = y - place.y;
+  const double left = dy * std::cos(place.heading) - dx * std::sin(place.heading);
+  return {std::fmod(best->from + best_way, length_), std::copysign(std::hypot(dx, dy), left), turned(place.heading),
+          best->curvature};
 }
 
 double Track::way(double from, double to) const {

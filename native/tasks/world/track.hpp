@@ -33,15 +33,27 @@ class Track {
   Place at(double distance, double offset = 0) const;
   // The nearest place of the lane. The centres of the corners are as near to all of their corner.
   OnLane nearest(double x, double y) const;
+  // How far that is, without where it is.
+  double apart(double x, double y) const;
   // The way from one place along the lane to another, -length / 2 <= way < length / 2.
   double way(double from, double to) const;
 
  private:
   struct Segment {
     double from, length;
-    double x, y, heading;  // of its begin
-    double curvature;      // 0, or 1 / radius
+    double x, y, heading;       // of its begin
+    double curvature;           // 0, or 1 / radius
+    double along_x, along_y;    // unit vector of a straight one
+    double centre_x, centre_y;  // of a corner
+    double middle_x, middle_y;  // unit vector from the centre to the middle of a corner
+    double end_x, end_y;
   };
+  struct Near {
+    const Segment *segment;
+    double way;      // along it
+    double squared;  // distance
+  };
+  Near near(double x, double y) const;
   std::array<Segment, 8> segments_;
   double length_;
 };

@@ -73,6 +73,12 @@ impl Groups {
         self.of_callback.insert(callback, group);
     }
 
+    /// The number of a callback's group, and whether the group is reentrant, if the process tells of groups.
+    pub fn of(&self, process: Row<Process>, callback: Row<Callback>) -> Option<(u32, bool)> {
+        let group = *self.of_callback.get(&callback).filter(|_| self.told.contains(&process))?;
+        Some((group, !self.is_exclusive[group as usize]))
+    }
+
     /// Each callback of a mutually exclusive group, with its group.
     pub fn exclusive(&self) -> impl Iterator<Item = (Row<Callback>, u32)> + '_ {
         self.of_callback

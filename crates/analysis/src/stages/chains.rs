@@ -12,6 +12,7 @@ use crate::link::Messages;
 use crate::notes::Place;
 use crate::observe::Seen;
 use tacho_tables::in_order::both;
+use tacho_tables::row::Row;
 use tacho_tables::{Cause, ExecutorThread, HostClock, Note, Tables};
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
@@ -48,8 +49,13 @@ impl Chains {
     /// The tables of the run. `clocks`: of its hosts.
     pub fn into_tables(self, clocks: Vec<HostClock>) -> Tables {
         let Chains { ways, traced, causes, executors } = self;
-        let Ways { seen, scheduled, carried, services, goals, notes, .. } = ways;
+        let Ways { mut seen, scheduled, carried, services, goals, notes, .. } = ways;
         let Carried { messages: Messages { publications, messages, .. }, layers, endpoints } = carried;
+        for (row, callback) in (0..).map(Row::new).zip(&mut seen.callbacks) {
+            if let Some((group, reentrant)) = seen.groups.of(callback.process, row) {
+                (callback.callback_group, callback.reentrant) = (Some(group), Some(reentrant));
+            }
+        }
         Tables {
             processes: seen.processes,
             nodes: seen.nodes,

@@ -4,7 +4,7 @@ use super::{Out, Scheduler, Varied};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Drive a car around a track with a workload's stack, in real time, and report whether it kept its lane
+/// Drive a car around a track with a workload's stack, in real or virtual time, and report whether it kept its lane
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -13,6 +13,7 @@ Examples:
   tacho drive workloads/drive.yaml --short --set world.work.obstacles=1
   tacho drive workloads/study-e-drive.yaml --short -o runs/e
   tacho drive workloads/study-e-drive.yaml --short -o runs/e --resume
+  tacho drive workloads/study-e-drive.yaml --virtual --costs runs/drive
 
 Exit codes: 0 the lane was kept and nothing was touched, 1 not so, 2 bad usage or a bad file, 3 a fault of the machine,
 a middleware or a node.")]
@@ -35,6 +36,15 @@ pub struct Drive {
     /// Change a value of the workload: world.work.obstacles=1, route.spin='10 Hz'. Repeat it for several
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
+    /// Drive in virtual time: tasks really compute, time passes as `tacho simulate` says. A sweep keeps no events
+    #[arg(long = "virtual")]
+    pub is_virtual: bool,
+    /// Drive on real middleware whose costs to take; repeat it for several
+    #[arg(long, value_name = "RUN", requires = "is_virtual")]
+    pub costs: Vec<PathBuf>,
+    /// CPUs of the simulated machine [default: those of the machine of the costs, or of this one]
+    #[arg(long, value_name = "N", requires = "is_virtual", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub cpus: Option<u32>,
     /// Record the kernel's scheduler events: which thread had no CPU, and which thread had it
     #[arg(long, value_enum, value_name = "WHEN", default_value = "off")]
     pub scheduler: Scheduler,

@@ -78,7 +78,10 @@ impl<'a> Maker<'a> {
                 topic,
                 qos: known.map_or_else(|| qos(input.depth), |known| known.qos),
                 latest: !is_matched && !publishes && is_held && !outputs.is_empty(),
-                own: of.filter(|_| !is_matched).map(own).unwrap_or_default(),
+                own: Own {
+                    group: callback_of(&callbacks, &input.topic).and_then(|row| self.group(row)),
+                    ..of.filter(|_| !is_matched).map(own).unwrap_or_default()
+                },
             });
         }
         if !matched.is_empty() {
@@ -110,7 +113,7 @@ impl<'a> Maker<'a> {
         for timer in timers.iter().filter(|timer| !rated.contains(timer.name.as_str())) {
             let of = self.seen.callbacks.get(&timer.row);
             remarks.extend(of.and_then(|of| self.doubts(&timer.name, of)));
-            let own = of.map(own).unwrap_or_default();
+            let own = Own { group: self.group(timer.row), ..of.map(own).unwrap_or_default() };
             node.timers.push(NodeTimer { name: timer.name.clone(), hz: timer.hz, own });
         }
         simplify(&mut node);
@@ -208,12 +211,12 @@ impl<'a> Maker<'a> {
             (_, Some(timer)) => {
                 let of = self.seen.callbacks.get(&timer.row);
                 publication.rate_hz = Some(timer.hz);
-                publication.own = of.map(own).unwrap_or_default();
+                publication.own = Own { group: self.group(timer.row), ..of.map(own).unwrap_or_default() };
                 remarks.extend(of.and_then(|of| self.doubts(&topic, of)));
             }
             ([], None) => {
                 publication.rate_hz = self.outside_hz(endpoint);
-                publication.own = Own { work: Some(Work::Fixed(Duration::ZERO)), sleep: None };
+                publication.own = Own { work: Some(Work::Fixed(Duration::ZERO)), ..Own::default() };
                 if publication.rate_hz.is_none() {
                     remarks.push(format!("{topic} was never published, and is left out."));
                     return None;
@@ -342,7 +345,8 @@ impl<'a> Maker<'a> {
 fn own(of: &CallbackSeen) -> Own {
     let written = |work: Work| if work.is_none() { Work::Fixed(Duration::ZERO) } else { work };
     let sleep = work::sleep(of.off_ns.clone());
-    Own { work: Some(written(work::of(of.work_ns.clone()))), sleep: (!sleep.is_none()).then_some(sleep) }
+    let work = Some(written(work::of(of.work_ns.clone())));
+    Own { work, sleep: (!sleep.is_none()).then_some(sleep), group: None }
 }
 
 /// Moves the load of an only callback to its node.
@@ -355,7 +359,7 @@ fn simplify(node: &mut Node) {
     let zero = Some(Work::Fixed(Duration::ZERO));
     match all.as_mut_slice() {
         [(false, own)] if node.matching.is_none() => {
-            let Own { work, sleep } = std::mem::take(*own);
+            let Own { work, sleep, .. } = std::mem::take(*own);
             node.work = work.filter(|_| true).unwrap_or_default();
             node.sleep = sleep.unwrap_or_default();
             if Some(&node.work) == zero.as_ref() {

@@ -1,6 +1,6 @@
 //! Processes and threads that nodes share.
 
-use super::Maker;
+use super::{groups, Maker};
 use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::row::{numbered, Row};
 use tacho_tables::{Node, Process, Tables};
@@ -47,9 +47,14 @@ impl Maker<'_> {
             places.push(Place { name: name[1..].to_owned(), process, homes, overlaps });
         }
         for Place { name, process, homes, overlaps } in &places {
+            let Some(at) = self.nodes.iter().position(|(node, _)| node.name == *name) else { continue };
             let beside = places.iter().filter(|of| of.process == *process).count();
-            let shares = homes.len() == 1
-                && places.iter().any(|of| of.name != *name && of.process == *process && of.homes == *homes);
+            let has_groups = || self.nodes[at].0.callback_groups().len() > 1;
+            let shares = match homes.first().filter(|_| homes.len() == 1) {
+                Some(Home::Threads(..)) if has_groups() => true,
+                Some(_) => places.iter().any(|of| of.name != *name && of.process == *process && of.homes == *homes),
+                None => false,
+            };
             let recorded = &tables.processes[*process];
             let file = recorded.executable.rsplit('/').next().filter(|file| !file.is_empty()).unwrap_or("process");
             let key = format!("{file} pid {}", recorded.pid);
@@ -62,14 +67,19 @@ impl Maker<'_> {
             };
             let key = |number| format!("{file}_thread pid {} {number}", recorded.pid);
             let thread = number.map(|number| self.names.other("thread", &key(number)));
-            let Some((node, remarks)) = self.nodes.iter_mut().find(|(node, _)| node.name == *name) else { continue };
+            let (node, remarks) = &mut self.nodes[at];
             if let Some(process_name) = process_name {
                 node.process = process_name;
             }
             if !matches!(node.executor, Executor::Spin { .. }) {
                 (node.thread, node.threads) = (thread, threads);
             }
-            if *overlaps {
+            let merged = groups::settle(node);
+            if !merged.is_empty() {
+                let topics = merged.join(", ");
+                remarks.push(format!("Callbacks of several groups publish {topics}: here they are of one group."));
+            }
+            if *overlaps && node.callback_groups().len() == 1 {
                 remarks.push("Its callbacks ran beside each other, here one at a time.".into());
                 self.lacks.push(format!("{name} ran its callbacks beside each other (callback groups)."));
             } else if homes.len() > 1 {

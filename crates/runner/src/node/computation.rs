@@ -2,13 +2,14 @@
 
 use crate::node::entities::NodePublisher;
 use crate::node::failure::Failure;
-use crate::protocol::{NodePlan, TaskFigures};
+use crate::protocol::{Input as OfTopic, NodePlan, TaskFigures};
 use anyhow::Context;
+use std::path::Path;
 use tacho_events::run::Quality;
 use tacho_middleware::{Error, Handle, Header};
 use tacho_recording::clock::monotonic_ns;
-use tacho_tasks::{Config, Endpoint, Figure, Input, Output, Task};
-use tacho_workload::model::Work;
+use tacho_tasks::{Config, Endpoint, Error as TaskError, Figure, Input, Output, Task};
+use tacho_workload::model::{Node, Work};
 
 /// The message that a callback took, still lent by the middleware.
 #[derive(Clone, Copy)]
@@ -29,6 +30,29 @@ pub enum Prepared {
     Refused(Error),
     /// The buffer holds what is to be sent; its handle in trace events.
     Filled(Handle),
+}
+
+/// What the task of a node is made of.
+#[derive(Clone, Copy)]
+pub struct TaskPlan<'a> {
+    /// The node.
+    pub node: &'a Node,
+    /// Seed of what its task draws.
+    pub seed: u64,
+    /// The library of its task.
+    pub library: Option<&'a Path>,
+    /// What is known of the topics of its subscriptions, in order.
+    pub inputs: &'a [OfTopic],
+    /// Whether it also runs without a message.
+    pub has_timers: bool,
+}
+
+impl<'a> TaskPlan<'a> {
+    /// Of a planned node.
+    pub fn of(plan: &'a NodePlan, has_timers: bool) -> TaskPlan<'a> {
+        let NodePlan { node, seed, task_library, inputs, .. } = plan;
+        TaskPlan { node, seed: *seed, library: task_library.as_deref(), inputs, has_timers }
+    }
 }
 
 /// A task with the latest messages of its node.
@@ -75,24 +99,25 @@ fn named(figure: Figure) -> Quality {
 }
 
 impl TaskOfNode {
-    /// Makes the task of a node; `None` if its work is a time. `has_timers`: it also runs without a message.
-    pub fn of(plan: &NodePlan, has_timers: bool) -> anyhow::Result<Option<TaskOfNode>> {
-        let Work::Task { name, parameters } = &plan.node.work else { return Ok(None) };
-        let of_node = || format!("node {}", plan.node.name);
-        let library = plan.task_library.as_ref().with_context(|| format!("no library of task {name}"))?;
-        let inputs = plan.node.subscribes.iter().zip(&plan.inputs).map(|(subscription, input)| Endpoint {
+    /// Makes the task of a node; `None` if its work is a time.
+    pub fn of(plan: &TaskPlan<'_>) -> anyhow::Result<Option<TaskOfNode>> {
+        let TaskPlan { node, seed, library, inputs, has_timers } = *plan;
+        let Work::Task { name, parameters } = &node.work else { return Ok(None) };
+        let of_node = || format!("node {}", node.name);
+        let library = library.with_context(|| format!("no library of task {name}"))?;
+        let inputs = node.subscribes.iter().zip(inputs).map(|(subscription, input)| Endpoint {
             topic: &subscription.topic,
             message_type: &input.message_type,
             size: input.size_bytes as usize,
         });
-        let outputs = plan.node.publishes.iter().map(|publication| Endpoint {
+        let outputs = node.publishes.iter().map(|publication| Endpoint {
             topic: &publication.topic,
             message_type: &publication.message_type,
             size: publication.size_bytes as usize,
         });
         let (inputs, outputs): (Vec<_>, Vec<_>) = (inputs.collect(), outputs.collect());
         let kind = tacho_tasks::load(library, name).with_context(of_node)?;
-        let config = Config { node: &plan.node.name, seed: plan.seed, parameters, inputs: &inputs, outputs: &outputs };
+        let config = Config { node: &node.name, seed, parameters, inputs: &inputs, outputs: &outputs };
         let task = Task::create(&kind, &config).with_context(of_node)?;
         let latest = vec![Latest::default(); inputs.len()];
         Ok(Some(TaskOfNode { task, latest, keeps: inputs.len() > 1 || has_timers, scratch: Vec::new() }))
@@ -103,14 +128,13 @@ impl TaskOfNode {
         self.latest[message.input].keep(message, true);
     }
 
-    /// One activation. `due` names the publishers that the callback may publish on, in their order; returns what to
-    /// send of each.
-    pub fn run(
+    /// One activation at an instant: with the message that a callback took, if any, and the latest of all other inputs.
+    pub fn compute(
         &mut self,
+        now_ns: i64,
         lent: Option<Lent<'_>>,
-        due: &[(usize, Option<i64>)],
-        publishers: &mut [NodePublisher],
-    ) -> Result<Vec<Prepared>, Failure> {
+        outputs: &mut [Output<'_>],
+    ) -> Result<(), TaskError> {
         let inputs: Vec<Input> = self
             .latest
             .iter()
@@ -120,14 +144,30 @@ impl TaskOfNode {
                 _ => latest.as_input(),
             })
             .collect();
+        self.task.run(now_ns, &inputs, outputs)?;
+        drop(inputs);
+        self.latest.iter_mut().for_each(|latest| latest.is_new = false);
+        if let Some(lent) = lent.filter(|_| self.keeps) {
+            self.latest[lent.input].keep(lent, false);
+        }
+        Ok(())
+    }
+
+    /// One activation, into the buffers of publishers. `due` names those that the callback may publish on, in their
+    /// order; returns what to send of each.
+    pub fn run(
+        &mut self,
+        lent: Option<Lent<'_>>,
+        due: &[(usize, Option<i64>)],
+        publishers: &mut [NodePublisher],
+    ) -> Result<Vec<Prepared>, Failure> {
         let mut prepared: Vec<(usize, Prepared)> = Vec::with_capacity(due.len());
-        let mut scratch: &mut [u8] = {
-            let most = publishers.iter().map(|p| p.size as usize).sum();
-            if self.scratch.len() < most {
-                self.scratch.resize(most, 0);
-            }
-            &mut self.scratch
-        };
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let most = publishers.iter().map(|p| p.size as usize).sum();
+        if scratch.len() < most {
+            scratch.resize(most, 0);
+        }
+        let mut room: &mut [u8] = &mut scratch;
         let mut outputs = Vec::with_capacity(publishers.len());
         for (index, publisher) in publishers.iter_mut().enumerate() {
             if !due.iter().any(|(due, _)| *due == index) {
@@ -141,20 +181,17 @@ impl TaskOfNode {
                     outputs.push(Output::buffer(buffer.data));
                 }
                 Err(error) => {
-                    let (room, rest) = std::mem::take(&mut scratch).split_at_mut(size);
-                    scratch = rest;
+                    let (own, rest) = std::mem::take(&mut room).split_at_mut(size);
+                    room = rest;
                     prepared.push((index, Prepared::Refused(error)));
-                    outputs.push(Output::buffer(room));
+                    outputs.push(Output::buffer(own));
                 }
             }
         }
-        self.task.run(monotonic_ns(), &inputs, &mut outputs)?;
+        self.compute(monotonic_ns(), lent, &mut outputs)?;
         let is_published: Vec<bool> = outputs.iter().map(Output::is_published).collect();
-        drop((inputs, outputs));
-        self.latest.iter_mut().for_each(|latest| latest.is_new = false);
-        if let Some(lent) = lent.filter(|_| self.keeps) {
-            self.latest[lent.input].keep(lent, false);
-        }
+        drop(outputs);
+        self.scratch = scratch;
         let sent = |(index, prepared)| if is_published[index] { prepared } else { Prepared::Withheld };
         Ok(prepared.into_iter().map(sent).collect())
     }

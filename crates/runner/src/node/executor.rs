@@ -9,7 +9,7 @@ use publishing::{Callback, Due};
 
 use crate::instant::{sleep_until, Grid, StopTime};
 use crate::node::clock_log::ClockLog;
-use crate::node::computation::{Lent, TaskOfNode};
+use crate::node::computation::{Lent, TaskOfNode, TaskPlan};
 use crate::node::ending::Ending;
 use crate::node::entities::{self, NodePublisher, NodeSubscription, Timer};
 use crate::node::failure::Failure;
@@ -19,13 +19,27 @@ use crate::node::timers::{timers, Served};
 use crate::node::trace::{Member, Trace};
 use crate::protocol::{NodeFigures, NodePlan, OutputFigures};
 use std::sync::Arc;
-use tacho_middleware::{Error, Handle, Header, Received, Session};
+use tacho_middleware::{Error, Handle, Header, NodeHandle, Received, Session};
 use tacho_recording::clock::{monotonic_ns, thread_cpu_ns};
 use tacho_workload::callbacks::{Answer, Load};
 use tacho_workload::model::{threads, Executor};
 use tacho_workload::random::{mix, Draws};
 
-/// A node with its entities, ready to run.
+/// The node of which an executor runs the callbacks, or one group of them.
+pub struct Whole {
+    handle: NodeHandle,
+    has_inputs: bool,
+}
+
+impl Whole {
+    /// Makes the node itself.
+    pub fn new(session: &Session, plan: &NodePlan, trace: &Trace) -> Result<Whole, Error> {
+        let handle = entities::node(session, plan, trace)?;
+        Ok(Whole { handle, has_inputs: !plan.node.subscribes.is_empty() })
+    }
+}
+
+/// A node, or one of its callback groups, with its entities, ready to run.
 pub struct NodeExecutor {
     name: String,
     handle: Handle,
@@ -52,6 +66,8 @@ pub struct NodeExecutor {
     waits_inside: bool,
     /// Whether an interrupt ends that wait, so that it needs no limit.
     is_interruptible: bool,
+    /// Whether its node has inputs, so that it goes on while sent messages can arrive.
+    has_inputs: bool,
     ending: Ending,
     trace: Trace,
     /// The clock in the node, if requested.
@@ -120,9 +136,10 @@ pub struct Unmatched {
 }
 
 impl NodeExecutor {
-    /// Makes the node and its entities.
+    /// Makes the entities of a node or of one of its groups.
     pub fn new(
         session: &Session,
+        whole: &Whole,
         plan: &NodePlan,
         stop: Arc<StopTime>,
         trace: Trace,
@@ -130,14 +147,14 @@ impl NodeExecutor {
         thread: &SharedThread,
     ) -> anyhow::Result<NodeExecutor> {
         let signal = thread.signal.clone();
-        let handle = entities::node(session, plan, &trace)?;
+        let Whole { handle, has_inputs } = whole;
         let subscriptions = plan
             .node
             .subscribes
             .iter()
             .zip(&plan.inputs)
             .map(|(s, input)| {
-                entities::subscription(session, &handle, s, input, plan.node.only_keeps(s), &signal, trace)
+                entities::subscription(session, handle, s, input, plan.node.only_keeps(s), &signal, trace)
             })
             .collect::<Result<Vec<_>, Error>>()?;
         // A separate sequence, so that the draws of work do not depend on the content of messages.
@@ -147,19 +164,19 @@ impl NodeExecutor {
             .publishes
             .iter()
             .zip(&plan.outputs)
-            .map(|(p, output)| entities::publisher(session, &handle, p, output, &mut payload, &trace))
+            .map(|(p, output)| entities::publisher(session, handle, p, output, &mut payload, &trace))
             .collect::<Result<Vec<_>, Error>>()?;
         let timers: Vec<_> = timers(&plan.node)
             .into_iter()
             .map(|planned| OnTimer {
-                timer: entities::timer(&handle, planned.hz, &planned.what, &trace),
+                timer: entities::timer(handle, planned.hz, &planned.what, &trace),
                 hz: planned.hz,
                 load: planned.load,
                 serves: planned.serves,
             })
             .collect();
         if thread.threads > 1 {
-            let group = handle.handle.0;
+            let group = entities::address();
             subscriptions.iter().for_each(|s| trace.in_exclusive_group(group, s.object, Member::Subscription));
             timers.iter().for_each(|of| trace.in_exclusive_group(group, of.timer.callback, Member::Timer));
         }
@@ -180,7 +197,7 @@ impl NodeExecutor {
             on_input,
             joined: Joined::of(&plan.node, &subscriptions),
             content_ns: 0,
-            task: TaskOfNode::of(plan, !timers.is_empty())?,
+            task: TaskOfNode::of(&TaskPlan::of(plan, !timers.is_empty()))?,
             draws: Draws::new(plan.seed),
             subscriptions,
             publishers,
@@ -189,6 +206,7 @@ impl NodeExecutor {
             due: Vec::new(),
             waits_inside,
             is_interruptible: waits_inside && session.middleware().has_wake(),
+            has_inputs: *has_inputs,
             ending: Ending::by(stop),
             trace,
             log: log.then(ClockLog::new),
@@ -237,7 +255,7 @@ impl NodeExecutor {
         end_ns: i64,
     ) -> (Vec<NodeFigures>, Result<(), (String, Failure)>) {
         for node in nodes.iter_mut() {
-            node.ending.set(stop_ns, if node.subscriptions.is_empty() { stop_ns } else { end_ns });
+            node.ending.set(stop_ns, if node.has_inputs { end_ns } else { stop_ns });
         }
         let last_ns = nodes.iter().map(|node| node.ending.ns()).max().unwrap_or(end_ns);
         sleep_until(start_ns.min(last_ns));

@@ -2,10 +2,10 @@
 
 use crate::instant::StopTime;
 use crate::micro;
-use crate::node::executor::{NodeExecutor, SharedThread};
+use crate::node::executor::{NodeExecutor, SharedThread, Whole};
 use crate::node::signal::Interrupt;
 use crate::node::trace::Trace;
-use crate::protocol::{Answer, Command, NodePlan, Plan};
+use crate::protocol::{Answer, Command, NodeFigures, NodePlan, Plan};
 use crate::scheduling;
 use anyhow::{anyhow, Context, Result};
 use std::fs::File;
@@ -77,10 +77,17 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<bool> {
     let (mut nodes, mut threads): (Vec<_>, Vec<_>) = (Vec::new(), Vec::new());
     for plans in by_thread(&plan.nodes) {
         let thread = SharedThread::of(&session, &plans)?;
+        let mut groups = Vec::new();
         for of in &plans {
-            nodes.push(NodeExecutor::new(&session, of, stop.clone(), trace, plan.clock.is_some(), &thread)?);
+            let whole = Whole::new(&session, of, &trace)?;
+            // On one thread, callbacks run one at a time whatever their groups.
+            for group in if thread.threads() > 1 { of.by_group() } else { vec![(*of).clone()] } {
+                let (stop, clocked) = (stop.clone(), plan.clock.is_some());
+                nodes.push(NodeExecutor::new(&session, &whole, &group, stop, trace, clocked, &thread)?);
+                groups.push(group);
+            }
         }
-        threads.push((plans, thread.threads()));
+        threads.push((plans, groups, thread.threads()));
     }
     let ready_ns = monotonic_ns();
     runner.say(&Answer::Ready {
@@ -94,14 +101,15 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<bool> {
     let start_ns = start_ns.max(ready_ns);
     let interrupts: Vec<_> = nodes.iter().map(NodeExecutor::interrupt).collect();
     let mut nodes = nodes.into_iter();
-    let run = |(plans, threads): (Vec<&NodePlan>, usize)| {
-        let (first, mut nodes) = (plans[0].clone(), nodes.by_ref().take(plans.len()).collect::<Vec<_>>());
+    let run = |(plans, groups, threads): (Vec<&NodePlan>, Vec<NodePlan>, usize)| {
+        let plans: Vec<NodePlan> = plans.into_iter().cloned().collect();
+        let (first, mut nodes) = (plans[0].clone(), nodes.by_ref().take(groups.len()).collect::<Vec<_>>());
         let name = first.node.thread.as_ref().unwrap_or(&first.node.name).clone();
         std::thread::Builder::new().name(name).spawn(move || -> Result<_> {
             scheduling::apply(&first)?;
             let (figures, ended) = NodeExecutor::run(&mut nodes, threads, start_ns, stop_ns, end_ns);
             let failure = ended.err().map(|(node, error)| format!("node {node}: {error}"));
-            Ok((nodes, figures, failure))
+            Ok((nodes, of_nodes(&plans, groups, figures), failure))
         })
     };
     let threads: Vec<_> = threads.into_iter().map(run).collect::<io::Result<_>>()?;
@@ -133,9 +141,14 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<bool> {
     let (mut figures, mut ended, mut failures) = (Vec::new(), Vec::new(), Vec::new());
     for thread in threads {
         let (nodes, of_nodes, failure) = thread.join().map_err(|_| anyhow!("a node panicked; see its log"))??;
-        for node in &nodes {
+        for (at, node) in nodes.iter().enumerate() {
             if let (Some(log), Some(folder)) = (&node.log, &plan.clock) {
-                log.write(folder, node.name()).with_context(|| format!("clock of node {}", node.name()))?;
+                // The second group of a node has a file of its own, and so on.
+                let name = match nodes[..at].iter().filter(|before| before.name() == node.name()).count() {
+                    0 => node.name().to_owned(),
+                    before => format!("{}.{}", node.name(), before + 1),
+                };
+                log.write(folder, &name).with_context(|| format!("clock of node {name}"))?;
             }
         }
         figures.extend(of_nodes);
@@ -146,6 +159,17 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<bool> {
     runner.say(&Answer::Done { nodes: figures, board: None, failures })?;
     listening.join().map_err(|_| anyhow!("the thread that listens to the runner panicked"))?;
     Ok(is_whole)
+}
+
+/// The figures of nodes from those of their groups.
+fn of_nodes(plans: &[NodePlan], groups: Vec<NodePlan>, figures: Vec<NodeFigures>) -> Vec<NodeFigures> {
+    if groups.len() == plans.len() {
+        return figures;
+    }
+    let all: Vec<(NodePlan, NodeFigures)> = groups.into_iter().zip(figures).collect();
+    let own =
+        |plan: &NodePlan| all.iter().filter(|(of, _)| of.node.name == plan.node.name).cloned().collect::<Vec<_>>();
+    plans.iter().map(|plan| NodeFigures::of_groups(plan, &own(plan))).collect()
 }
 
 /// The nodes of each thread, in the order of the first of them.

@@ -11,11 +11,12 @@ impl Simulation {
     pub(super) fn publish(&mut self, node: usize, publisher: usize, now: i64) -> Result<(), Failed> {
         let stream = self.stream_of(node);
         let content_ns = self.nodes[node].content_ns;
+        let data = self.nodes[node].activity.as_mut().and_then(|activity| activity.filled[publisher].take());
         let of = &mut self.nodes[node].publishers[publisher];
         let (publisher_id, sequence, address) = (of.id, of.sequence, of.message);
-        let message = Message { publisher_id, sequence, stamp_ns: now, content_ns, address };
+        let message = Message { publisher_id, sequence, stamp_ns: now, content_ns, address, data };
         of.sequence += 1;
-        let words = [of.handle, of.id.into(), message.sequence, of.size];
+        let words = [of.handle, of.id.into(), sequence, of.size];
         self.trace.put(stream, now, number::node_publish, &words)?;
         self.trace.put(stream, now, number::rclcpp_publish, &[of.handle, of.message])?;
         self.trace.put(stream, now, number::rcl_publish, &[of.handle, of.message])?;
@@ -31,7 +32,7 @@ impl Simulation {
             link.free_ns = leaves_ns + link.occupies_ns;
             let arrives_ns = leaves_ns + link.occupies_ns + link.delay_ns + transit_ns;
             link.last_ns = arrives_ns.max(link.last_ns);
-            link.in_flight.push_back(message);
+            link.in_flight.push_back(message.clone());
             self.queue.push(leaves_ns + link.occupies_ns + link.delay_ns, What::Send { link: link_number });
             self.queue.push(link.last_ns, What::Travelled { link: link_number });
         }

@@ -49,6 +49,7 @@ fn planned(text: &str, asked: &Asked<'_>) -> Result<(tempfile::TempDir, Plan)> {
         scheduler: false,
         command: vec![],
         interrupted: &interrupted,
+        tasks: &[],
         spent: Default::default(),
     };
     simulator.repeat(&workload, 0, &measured, &mut |_| {})?;

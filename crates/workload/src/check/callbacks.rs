@@ -19,6 +19,7 @@ impl Check<'_> {
             self.causes(at, report);
             self.timers(at, report);
             self.loads(at, report);
+            self.groups(at, report);
             let workloads = &self.reading.workload.middleware;
             let plugin = node.middleware.as_ref().map_or(workloads.as_str(), |(plugin, _)| plugin);
             let plugin = if node.is_on_board() { ON_BOARDS } else { plugin };
@@ -113,7 +114,7 @@ impl Check<'_> {
             refuse(places.work, "a sleep", "`sleep` beside a task", "no `sleep`, or a time as `work`");
         }
         for (subscription, &span) in node.subscribes.iter().zip(&places.subscribes) {
-            if subscription.own == Own::default() {
+            if subscription.own.is_as_node() {
                 continue;
             }
             if has_task {
@@ -124,7 +125,7 @@ impl Check<'_> {
             }
         }
         for (publication, &span) in node.publishes.iter().zip(&places.publishes) {
-            if publication.own == Own::default() {
+            if publication.own.is_as_node() {
                 continue;
             }
             if has_task {
@@ -149,10 +150,13 @@ impl Check<'_> {
                 let mut refuse = |message: String, found: String, expected: &str| {
                     report.error("threads-of-one", places.threads, message, found, expected);
                 };
-                if self.nodes.iter().filter(of_thread).count() < 2 {
+                let groups = self.nodes.iter().filter(of_thread).map(|of| of.callback_groups().len());
+                if groups.sum::<usize>() < 2 {
                     let message = format!("`{}` runs its callbacks one at a time", node.name);
                     let found = format!("`threads: {threads}` of a node that shares no thread");
-                    refuse(message, found, "no `threads`, or the same `thread` for several nodes");
+                    let expected = "no `threads`, the same `thread` for several nodes, or a `group` for some of its \
+                                    callbacks beside its `thread`";
+                    refuse(message, found, expected);
                 }
                 let other = self.nodes.iter().filter(of_thread).find_map(|of| of.threads.filter(|of| *of != threads));
                 if let Some(other) = other {
@@ -194,7 +198,7 @@ fn beyond_one_load(node: &Node) -> Option<&'static str> {
     } else if node.publishes.iter().any(|p| !p.from.is_empty()) {
         Some("`from`")
     } else if own.into_iter().any(|own| *own != Own::default()) {
-        Some("`work` or `sleep` of an input or a publication")
+        Some("`work`, `sleep` or `group` of an input or a publication")
     } else if !node.sleep.is_none() {
         Some("`sleep`")
     } else {

@@ -193,10 +193,11 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Reads what a callback alone computes and sleeps.
+    /// Reads what a callback has of its own.
     fn own(&mut self, fields: &Fields) -> Own {
         let mut time = |key| fields.get(key).and_then(|y| self.time(y));
-        Own { work: time("work"), sleep: time("sleep") }
+        let (work, sleep) = (time("work"), time("sleep"));
+        Own { work, sleep, group: fields.get("group").and_then(|y| self.name(y)) }
     }
 
     /// Reads the callbacks that make a publication.

@@ -94,7 +94,7 @@ impl Draw {
             time => time,
         };
         let some = |draw: &mut Self| (draw.chance() && !matches!(work, Work::Task { .. })).then(|| time(draw));
-        Own { work: some(self), sleep: some(self) }
+        Own { work: some(self), sleep: some(self), group: None }
     }
 
     /// Timers of a node, and the callbacks that make its publication.

@@ -1,0 +1,61 @@
+//! Executors of several threads, and callback groups.
+
+use tacho_workload::parse;
+
+/// Names of the errors of a text.
+fn names(text: &str) -> Vec<&'static str> {
+    parse(text, "w.yaml").err().map(|found| found.errors.iter().map(|of| of.name).collect()).unwrap_or_default()
+}
+
+/// A node that takes `/t` and `/u`.
+fn joining(subscribes: &str, options: &str) -> String {
+    format!(
+        "nodes:\n  a: {{publishes: {{/t: {{rate: 10 Hz}}, /u: {{rate: 10 Hz}}}}}}\n  \
+         b: {{subscribes: {{{subscribes}}}{options}}}\n"
+    )
+}
+
+#[test]
+fn threads_are_those_of_nodes_that_share_them() {
+    let shared = |a: &str, b: &str| {
+        format!(
+            "nodes:\n  a: {{thread: t{a}, process: p, publishes: {{/t: {{rate: 10 Hz}}}}}}\n  \
+             b: {{thread: t{b}, process: p, subscribes: [/t]}}\n  c: {{subscribes: [/t]}}\n"
+        )
+    };
+    let (workload, _) = parse(&shared(", threads: 4", ""), "test.yaml").unwrap();
+    assert_eq!(workload.nodes.iter().map(|node| workload.threads_of(node)).collect::<Vec<_>>(), [4, 4, 1]);
+    for (text, name) in [
+        (joining("/t: , /u: ", ", threads: 4"), "threads-of-one"),
+        (joining("/t: , /u: ", ", thread: own, threads: 4"), "threads-of-one"),
+        (shared(", threads: 4", ", threads: 3"), "threads-of-one"),
+        (shared(", threads: 1", ""), "wrong-value"),
+        (shared(", threads: 65", ""), "wrong-value"),
+    ] {
+        let found = names(&text);
+        assert!(!found.is_empty() && found.iter().all(|of| *of == name), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn groups_are_of_callbacks_that_run_beside_others_and_publish_for_themselves() {
+    let of = |subscribes: &str, options: &str| joining(subscribes, &format!(", thread: x, threads: 2{options}"));
+    let apart = "/t: {group: slow}, /u: ";
+    let good = of(apart, ", publishes: {/x: {from: /t}, /y: {from: /u}, /z: {rate: 5 Hz, group: third}}");
+    let (workload, _) = parse(&format!("{good}  c: {{subscribes: [/x, /y, /z]}}\n"), "test.yaml").unwrap();
+    assert_eq!(workload.nodes[1].callback_groups().len(), 3);
+    assert_eq!(parse(&tacho_workload::write(&workload), "test.yaml").unwrap().0, workload);
+    for (text, name) in [
+        (of(apart, ", publishes: [/x]"), "split-output"),
+        (of(apart, ", timers: {tick: {rate: 1 Hz}}, publishes: {/x: {from: [/t, tick]}}"), "split-output"),
+        (of(apart, ", publishes: {/x: {from: /t, group: slow}}"), "group-alone"),
+        (joining(apart, ", spin: 5 Hz"), "group-alone"),
+        (joining(apart, ", on: timer 5 Hz"), "group-alone"),
+        (joining(apart, ", on: match exact"), "group-alone"),
+        (joining(apart, ", middleware: rclcpp"), "callbacks-unsupported"),
+        (of("/t: , /u: ", ""), "threads-of-one"),
+        (of("/t: {group: one}, /u: {group: one}", ""), "threads-of-one"),
+    ] {
+        assert_eq!(names(&text), [name], "{text}");
+    }
+}

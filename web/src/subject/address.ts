@@ -1,0 +1,23 @@
+// Pages of one node or topic, by the page's address: #node=%2Fplanner, #topic=%2Fpoints.
+
+/** What a page is about. */
+export interface Subject {
+  kind: "node" | "topic";
+  name: string;
+}
+
+/** The address of a page. */
+export function addressOf({ kind, name }: Subject): string {
+  return `#${kind}=${encodeURIComponent(name)}`;
+}
+
+/** What an address asks for; absent if it asks for no node or topic. */
+export function asked(hash: string): Subject | undefined {
+  const found = /^#(node|topic)=(.+)$/.exec(hash);
+  if (found === null) return undefined;
+  try {
+    return { kind: found[1] === "node" ? "node" : "topic", name: decodeURIComponent(found[2] ?? "") };
+  } catch {
+    return undefined; // a torn escape
+  }
+}
