@@ -121,6 +121,27 @@ def test_a_stack_with_real_perception_stops_before_a_person_whom_it_recognises(t
     assert figures["fusion", "unrecognised"] > 0, "posts are no people"
 
 
+@pytest.mark.skipif(
+    not (ROOT / "build/lib/libtacho_tasks_camera.so").exists(),
+    reason="the camera tasks are not built: make perception",
+)
+def test_a_detector_without_its_network_ends_the_start_with_its_reason(tacho, workloads, tmp_path):
+    home = tmp_path / "home"
+    (home / "lib").mkdir(parents=True)
+    (home / "perception/camera").mkdir(parents=True)
+    for entry in (*(ROOT / "build").iterdir(), *(ROOT / "build/lib").iterdir()):
+        at = home / "lib" if entry.parent.name == "lib" else home
+        if entry.name not in ("lib", "perception"):
+            (at / entry.name).symlink_to(entry)
+    for entry in (ROOT / "build/perception/camera").iterdir():
+        if entry.name != "detector.onnx":
+            (home / "perception/camera" / entry.name).symlink_to(entry)
+    tacho.environment["TACHO_HOME"] = str(home)
+    done = tacho("drive", workloads / "drive-study-a.yaml", "--short", "--duration", "3s", "-o", "run", expect=3)
+    reason = "node detector_0: task detector: "
+    assert reason in done.stderr and "camera/detector.onnx: cannot be read: make perception" in done.stderr
+
+
 def test_a_task_whose_library_is_not_built_says_how_to_get_it(tacho, workloads, tmp_path):
     home = tmp_path / "home"
     (home / "lib").mkdir(parents=True)
