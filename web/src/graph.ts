@@ -6,7 +6,7 @@ import { drawing, h, s, section } from "./dom";
 import { ABSENT, count, fixed, significant } from "./format";
 import { graphModel, HOUSEKEEPING, place, type GraphModel, type Placed, type PlacedEdge } from "./graph-model";
 import { addressOf } from "./subject/address";
-import { withTip } from "./tip";
+import { hide, show, withTip } from "./tip";
 
 /** Least scale at which the names can be read. */
 const SMALLEST = 0.8;
@@ -64,19 +64,16 @@ function drawn(page: Page, model: GraphModel, placed: Placed, available: number)
       ...node.lines.map((part, i) => s("tspan", { x: 0, y: (i - (node.lines.length - 1) / 2) * 15 + 4 }, part)),
     );
     const box = s("rect", { x: -node.width / 2, y: -node.height / 2, width: node.width, height: node.height, rx: 4 });
-    const link = s(
-      "a",
-      {
-        href: addressOf({ kind: "node", name: node.name }),
-        class: node.critical ? "node critical" : "node",
-        transform: `translate(${node.x},${node.y})`,
-      },
+    const drawn = s(
+      "g",
+      { class: node.critical ? "node critical" : "node", transform: `translate(${node.x},${node.y})` },
       box,
       text,
     );
-    withTip(link, nodeTip(model, node.name), true);
-    // It is a link, and reached by Tab as such.
-    for (const attribute of ["role", "tabindex"]) link.removeAttribute(attribute);
+    const tip = nodeTip(model, node.name);
+    const link = s("a", { href: addressOf({ kind: "node", name: node.name }) }, withTip(drawn, tip));
+    link.addEventListener("focus", () => show(tip, link.getBoundingClientRect()));
+    link.addEventListener("blur", hide);
     svg.append(link);
   }
   return svg;
