@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tacho_runner::node::timers::timers;
+use tacho_runner::planning::{self, subscribers};
 use tacho_simulate::spread::Spread;
 use tacho_simulate::Costs;
 use tacho_workload::model::{Chain, Executor, Node, Work, Workload};
@@ -94,12 +95,9 @@ impl System {
         for node in &workload.nodes {
             for input in &node.subscribes {
                 let publishes = node.answers_to_input(input).iter().map(|of| of.publication).collect();
-                let size = |topic: &str| {
-                    let all = workload.nodes.iter().flat_map(|of| &of.publishes).filter(|p| p.topic == topic);
-                    all.map(|p| p.size_bytes).max().unwrap_or(0)
-                };
-                let transfer =
-                    costs.of_topic(&input.topic, size(&input.topic), takers(workload, &input.topic)).transfer;
+                let size_bytes = planning::input(workload, &input.topic).size_bytes;
+                let takers = subscribers(workload, &input.topic);
+                let transfer = costs.of_topic(&input.topic, size_bytes, takers).transfer;
                 let transit_ns = transfer.transit.iter().map(longest).max().unwrap_or(0);
                 let own_ns = ns(node.load_of_input(input).longest())
                     + costs.take_ns.max(0) as u64
@@ -124,7 +122,7 @@ impl System {
     ) {
         let call_ns = |publication: &usize| {
             let of = &node.publishes[*publication];
-            let transfer = costs.of_topic(&of.topic, of.size_bytes, takers(workload, &of.topic)).transfer;
+            let transfer = costs.of_topic(&of.topic, of.size_bytes, subscribers(workload, &of.topic)).transfer;
             longest(&transfer.send) + transfer.send_cpu_ns.max(0) as u64
         };
         self.callbacks.push(Callback {
@@ -166,8 +164,4 @@ impl System {
     fn takes(&self, node: &str, topic: &str) -> bool {
         self.callbacks.iter().any(|of| of.node == node && of.trigger == Trigger::Messages(topic.into()))
     }
-}
-
-fn takers(workload: &Workload, topic: &str) -> usize {
-    workload.nodes.iter().flat_map(|node| &node.subscribes).filter(|s| s.topic == topic).count()
 }

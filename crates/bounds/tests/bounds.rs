@@ -3,7 +3,6 @@
 use std::sync::atomic::AtomicBool;
 use tacho_bounds::bounds;
 use tacho_events::run::RunDirectory;
-use tacho_simulate::kernel::Settings;
 use tacho_simulate::{Costs, Simulator};
 use tacho_workload::random::Draws;
 use tacho_workload::Workload;
@@ -135,15 +134,8 @@ fn no_simulated_instance_is_longer_than_its_bound() {
         let cpus = 8;
         let folder = tempfile::tempdir().expect("a folder");
         let run = RunDirectory::new(folder.path());
-        let simulator = Simulator {
-            costs: &Costs::default(),
-            settings: Settings::linux(cpus),
-            scheduler: false,
-            command: vec![],
-            interrupted: &AtomicBool::new(false),
-            tasks: &[],
-            spent: Default::default(),
-        };
+        let (costs, interrupted) = (Costs::default(), AtomicBool::new(false));
+        let simulator = Simulator { scheduler: false, ..Simulator::new(&costs, cpus, &interrupted) };
         simulator.repeat(&workload, 0, &run, &mut |_| {}).expect("a simulation");
         let summary = tacho_figures::analyse_and_store(&run, Some(&workload), &mut |_| {}).expect("figures");
         // Paths may share a name; the bound is of the nodes of a chain.

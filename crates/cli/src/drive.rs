@@ -11,7 +11,6 @@ use tacho_figures::drive::{Drive, VEHICLE};
 use tacho_printing::Lines;
 use tacho_runner::bench::Bench;
 use tacho_runner::install::Installation;
-use tacho_simulate::kernel::Settings;
 use tacho_simulate::Simulator;
 use tacho_tables::store;
 use tacho_tables::summary::{Drives, Point};
@@ -28,14 +27,12 @@ pub fn run(options: Options) -> Outcome {
     let name = runs::stem(&options.workload);
     if options.is_virtual {
         let costs = simulate::costs(&options.costs, None, &sweep)?;
+        let tasks = installation.tasks().context("libraries of tasks")?;
         let simulator = Simulator {
-            costs: &costs,
-            settings: Settings::linux(simulate::cpus(options.cpus, &costs)),
             scheduler: options.scheduler != Scheduler::Off,
             command: runs::command(),
-            interrupted,
-            tasks: &installation.tasks().context("libraries of tasks")?,
-            spent: Default::default(),
+            tasks: &tasks,
+            ..Simulator::new(&costs, simulate::cpus(options.cpus, &costs), interrupted)
         };
         let discard_events = sweep.points.len() > 1 || options.resume;
         let by = Running { runner: &simulator, interrupted, command: runs::command(), discard_events };

@@ -13,7 +13,6 @@ use tacho_events::run::RunDirectory;
 use tacho_printing::Lines;
 use tacho_runner::install::Installation;
 use tacho_runner::scheduling::is_permitted;
-use tacho_simulate::kernel::Settings as Kernel;
 use tacho_simulate::{fit, Simulator};
 use tacho_tune::plan::{write_files, Figure, Goal, Key, Machine, Plan, Planning, PLAN_FOLDER};
 use tacho_tune::search::Settings;
@@ -38,15 +37,7 @@ pub fn search(
     let costs = fit::fit(std::slice::from_ref(measured)).context("costs of the run")?;
     let cpus = if costs.cpus > 0 { costs.cpus as usize } else { available_parallelism().map_or(1, usize::from) };
     let tasks = Installation::find().context("installation")?.tasks_of(workload).context("libraries of tasks")?;
-    let simulator = Simulator {
-        costs: &costs,
-        settings: Kernel::linux(cpus),
-        scheduler: false,
-        command: vec![],
-        interrupted,
-        tasks: &tasks,
-        spent: Default::default(),
-    };
+    let simulator = Simulator { scheduler: false, tasks: &tasks, ..Simulator::new(&costs, cpus, interrupted) };
     let goals =
         if asked.goal.is_empty() { vec![Goal { figure: Figure::Mean, chain: None }] } else { asked.goal.clone() };
     let keys: Vec<Key> = match asked.change.as_slice() {

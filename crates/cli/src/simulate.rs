@@ -12,7 +12,6 @@ use tacho_events::run::{Load, RunDirectory};
 use tacho_printing::Lines;
 use tacho_report::{Column, Table};
 use tacho_runner::install::Installation;
-use tacho_simulate::kernel::Settings;
 use tacho_simulate::prediction::{of_chains, of_topics, Bound, Figures, Flow, PredictedChain, Prediction};
 use tacho_simulate::{fit, Costs, Simulator};
 use tacho_tables::store;
@@ -46,13 +45,10 @@ pub fn run(options: Options) -> Outcome {
     let interrupted = interrupt::catch()?;
     let tasks = tasks(&sweep)?;
     let simulator = Simulator {
-        costs: &costs,
-        settings: Settings::linux(cpus(options.cpus, &costs)),
         scheduler: !options.no_scheduler,
         command: runs::command(),
-        interrupted,
         tasks: &tasks,
-        spent: Default::default(),
+        ..Simulator::new(&costs, cpus(options.cpus, &costs), interrupted)
     };
     let (command, discard_events) = (runs::command(), options.discard_events);
     let by = Running { runner: &simulator, interrupted, command, discard_events };
@@ -87,15 +83,8 @@ pub fn run(options: Options) -> Outcome {
 /// Simulates the twin of a run, and compares it with what was measured; both have the twin's names.
 pub fn twin(name: &str, workload: &Workload, costs: &Costs, measured: &Summary) -> Result<Prediction, Failure> {
     let interrupted = interrupt::catch()?;
-    let simulator = Simulator {
-        costs,
-        settings: Settings::linux(cpus(None, costs)),
-        scheduler: true,
-        command: runs::command(),
-        interrupted,
-        tasks: &[], // a twin has times
-        spent: Default::default(),
-    };
+    // A twin has times as its work, and no tasks.
+    let simulator = Simulator { command: runs::command(), ..Simulator::new(costs, cpus(None, costs), interrupted) };
     let by = Running { runner: &simulator, interrupted, command: runs::command(), discard_events: false };
     let run = runs::create(None, name)?;
     let Some(summary) = running::made(&run, &by, workload, name)?.0 else { return Ok(Prediction::default()) };

@@ -146,7 +146,8 @@ pub fn input(workload: &Workload, topic: &str) -> Input {
     }
 }
 
-fn subscribers(workload: &Workload, topic: &str) -> usize {
+/// Number of subscriptions of a topic.
+pub fn subscribers(workload: &Workload, topic: &str) -> usize {
     workload.nodes.iter().flat_map(|n| &n.subscribes).filter(|s| s.topic == topic).count()
 }
 

@@ -71,6 +71,21 @@ pub struct Spent {
     pub wall_ns: AtomicU64,
 }
 
+impl<'a> Simulator<'a> {
+    /// On so many CPUs, with scheduler events, for workloads without tasks.
+    pub fn new(costs: &'a Costs, cpus: usize, interrupted: &'a AtomicBool) -> Simulator<'a> {
+        Simulator {
+            costs,
+            settings: Settings::linux(cpus),
+            scheduler: true,
+            command: vec![],
+            interrupted,
+            tasks: &[],
+            spent: Spent::default(),
+        }
+    }
+}
+
 impl Simulator<'_> {
     /// Simulates one repeat of a workload into `run`, and returns its `run.json`. `progress` gets the part that is
     /// done.

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::AtomicBool;
 use tacho_events::run::RunDirectory;
-use tacho_simulate::kernel::Settings;
 use tacho_simulate::{Costs, Simulator};
 use tacho_tables::summary::{ChainFigures, Summary};
 use tacho_workload::Workload;
@@ -15,15 +14,8 @@ fn workload(text: &str) -> Workload {
 fn simulated(workload: &Workload, cpus: usize, repeat: u32) -> (tempfile::TempDir, Summary) {
     let folder = tempfile::tempdir().expect("a folder");
     let run = RunDirectory::new(folder.path());
-    let simulator = Simulator {
-        costs: &Costs::default(),
-        settings: Settings::linux(cpus),
-        scheduler: true,
-        command: vec![],
-        interrupted: &AtomicBool::new(false),
-        tasks: &[],
-        spent: Default::default(),
-    };
+    let (costs, interrupted) = (Costs::default(), AtomicBool::new(false));
+    let simulator = Simulator::new(&costs, cpus, &interrupted);
     simulator.repeat(workload, repeat, &run, &mut |_| {}).expect("a simulation");
     let summary = tacho_figures::analyse_and_store(&run, Some(workload), &mut |_| {}).expect("figures");
     (folder, summary)

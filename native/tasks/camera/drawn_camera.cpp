@@ -16,16 +16,10 @@ namespace camera {
 namespace {
 
 constexpr tacho_task_parameter PARAMETERS[] = {
-    {"width", "", 16, 8192, 768, "pixels of a row"},
-    {"height", "", 16, 8192, 576, "rows"},
-    {"focal", "", 10, 1e5, 1000, "focal length in pixels"},
-    {"ahead", "m", -10, 10, 1, "of the camera from the centre of gravity"},
-    {"left", "m", -10, 10, 0, "of the camera from the centre of gravity"},
-    {"above", "m", 0.1, 10, 1.5, "of the camera from the ground"},
-    {"yaw", "rad", -3.2, 3.2, 0, "of its axis, to the left of straight ahead"},
-    {"range", "m", 5, 500, 60, "how far it sees"},
+    tasks::MOUNTED[0], tasks::MOUNTED[1], tasks::MOUNTED[2], tasks::MOUNTED[3],
+    tasks::MOUNTED[4], tasks::MOUNTED[5], tasks::MOUNTED[6], {"range", "m", 5, 500, 60, "how far it sees"},
 };
-enum { WIDTH, HEIGHT, FOCAL, AHEAD, LEFT, ABOVE, YAW, RANGE };
+enum { RANGE = std::size(tasks::MOUNTED) };
 constexpr tacho_task_slot INPUTS[] = {tasks::input("world"), tasks::input("vehicle state")};
 constexpr tacho_task_slot OUTPUTS[] = {tasks::output("picture", sizeof(tasks::Picture))};
 
@@ -37,12 +31,7 @@ class DrawnCamera : public tasks::Task {
   explicit DrawnCamera(const tasks::Config &config)
       : world_topic_(config.topic_of_input(0)), state_topic_(config.topic_of_input(1)), range_(config.value(RANGE)) {
     cv::setNumThreads(1);
-    camera_.focal = config.value(FOCAL);
-    camera_.x = config.value(AHEAD), camera_.y = config.value(LEFT), camera_.z = config.value(ABOVE);
-    camera_.yaw = config.value(YAW);
-    camera_.width = static_cast<uint32_t>(config.value(WIDTH));
-    camera_.height = static_cast<uint32_t>(config.value(HEIGHT));
-    camera_.centre_x = camera_.width / 2.0, camera_.centre_y = camera_.height * 0.45;
+    camera_ = tasks::mounted(config);
     tasks::require_room(config.raw.outputs[0], camera_);
     for (const auto &path : files_of(file("people"), ".pam")) people_.push_back(read_pam(path));
     // The grain of a sensor, always the same. Without it, planes are too smooth for a real picture.

@@ -3,6 +3,7 @@
 // Compares boxes in a picture with where it truly shows the obstacles.
 #include "../world/track.hpp"
 #include "kinds.hpp"
+#include "recall.hpp"
 #include "true_poses.hpp"
 
 #include <tasks/cameras.hpp>
@@ -34,24 +35,21 @@ class JudgeBoxes : public tasks::Task {
     const auto state = tasks::received<tasks::VehicleState>(call, STATE, state_topic_);
     const auto boxes = tasks::received<tasks::Boxes>(call, BOXES, boxes_topic_);
     if (state && call.inputs[STATE].is_new) truth_.hear(*state);
-    if (boxes && call.inputs[BOXES].is_new) waiting_.push_back(*boxes);
-    while (world && !waiting_.empty() && truth_.reach(waiting_.front().prefix.stamp_ns)) {
-      if (const auto pose = truth_.at(waiting_.front().prefix.stamp_ns)) judge(waiting_.front(), *world, *pose);
-      waiting_.pop_front();
-    }
+    if (boxes && call.inputs[BOXES].is_new) waiting_.push(*boxes);
+    if (!world) return;
+    waiting_.settle(truth_, [&](auto &message, const auto &pose) {
+      if (pose) judge(message, *world, *pose);
+    });
   }
 
   void figures(const tasks::Figures &figure) override {
-    figure("messages", "", static_cast<double>(messages_));
-    figure("obstacles_due", "", static_cast<double>(due_));
-    if (messages_ > 0) figure("false_mean", "", static_cast<double>(false_) / static_cast<double>(messages_));
-    if (due_ > 0) figure("recall", "%", 100 * static_cast<double>(matched_) / static_cast<double>(due_));
-    if (matched_ > 0) figure("overlap_mean", "", overlaps_ / static_cast<double>(matched_));
+    recall_.report(figure);
+    if (recall_.matched > 0) figure("overlap_mean", "", overlaps_ / static_cast<double>(recall_.matched));
   }
 
  private:
   void judge(const tasks::Boxes &boxes, const tasks::World &world, const TruePose &pose) {
-    ++messages_;
+    ++recall_.messages;
     const world::Track track(world);
     const double cosine = std::cos(pose.yaw), sine = std::sin(pose.yaw);
     const size_t count = std::min<size_t>(boxes.prefix.count, tasks::Boxes::MOST);
@@ -71,19 +69,19 @@ class JudgeBoxes : public tasks::Task {
         best = std::max(best, overlap);
       }
       if (tasks::seen(boxes.camera, x, y).ahead > range_) continue;
-      ++due_;
+      ++recall_.due;
       if (best < overlap_) continue;
-      ++matched_;
+      ++recall_.matched;
       overlaps_ += best;
     }
-    for (const bool real : is_real) false_ += real ? 0 : 1;
+    for (const bool real : is_real) recall_.wrong += real ? 0 : 1;
   }
 
   std::string boxes_topic_, world_topic_, state_topic_;
   double range_, overlap_;
   TruePoses truth_;
-  std::deque<tasks::Boxes> waiting_;
-  uint64_t messages_ = 0, due_ = 0, matched_ = 0, false_ = 0;
+  Waiting<tasks::Boxes> waiting_;
+  Recall recall_;
   double overlaps_ = 0;
 };
 

@@ -28,11 +28,11 @@ class JudgeLanes : public tasks::Task {
     const auto state = tasks::received<tasks::VehicleState>(call, STATE, state_topic_);
     const auto borders = tasks::received<tasks::LaneBorders>(call, BORDERS, borders_topic_);
     if (state && call.inputs[STATE].is_new) truth_.hear(*state);
-    if (borders && call.inputs[BORDERS].is_new) waiting_.push_back(*borders);
-    while (world && !waiting_.empty() && truth_.reach(waiting_.front().prefix.stamp_ns)) {
-      if (const auto pose = truth_.at(waiting_.front().prefix.stamp_ns)) judge(waiting_.front(), *world, *pose);
-      waiting_.pop_front();
-    }
+    if (borders && call.inputs[BORDERS].is_new) waiting_.push(*borders);
+    if (!world) return;
+    waiting_.settle(truth_, [&](auto &message, const auto &pose) {
+      if (pose) judge(message, *world, *pose);
+    });
   }
 
   void figures(const tasks::Figures &figure) override {
@@ -73,7 +73,7 @@ class JudgeLanes : public tasks::Task {
   std::string borders_topic_, world_topic_, state_topic_;
   double ahead_;
   TruePoses truth_;
-  std::deque<tasks::LaneBorders> waiting_;
+  Waiting<tasks::LaneBorders> waiting_;
   uint64_t messages_ = 0, found_ = 0;
   double squares_ = 0, most_ = 0;
 };

@@ -3,6 +3,7 @@
 // Compares what was found with the obstacles that stand in the world: clusters, detections, objects or tracks.
 #include "../world/posts.hpp"
 #include "kinds.hpp"
+#include "recall.hpp"
 #include "true_poses.hpp"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ struct Found {
 };
 
 struct Finding {
-  int64_t stamp_ns;
+  tasks::Prefix prefix;
   bool in_vehicle_frame;
   std::vector<Found> found;
 };
@@ -54,20 +55,17 @@ class JudgeObjects : public tasks::Task {
     const auto state = tasks::received<tasks::VehicleState>(call, STATE, state_topic_);
     if (state && call.inputs[STATE].is_new) truth_.hear(*state);
     const auto prefix = tasks::received_prefix(call, OBJECTS, objects_topic_);
-    if (prefix && call.inputs[OBJECTS].is_new) waiting_.push_back(read(call, prefix->kind));
-    while (world && !waiting_.empty() && truth_.reach(waiting_.front().stamp_ns)) {
-      if (const auto pose = truth_.at(waiting_.front().stamp_ns)) judge(waiting_.front(), *world, *pose);
-      waiting_.pop_front();
-    }
+    if (prefix && call.inputs[OBJECTS].is_new) waiting_.push(read(call, prefix->kind));
+    if (!world) return;
+    waiting_.settle(truth_, [&](auto &message, const auto &pose) {
+      if (pose) judge(message, *world, *pose);
+    });
   }
 
   void figures(const tasks::Figures &figure) override {
-    figure("messages", "", static_cast<double>(messages_));
-    figure("obstacles_due", "", static_cast<double>(due_));
-    if (messages_ > 0) figure("false_mean", "", static_cast<double>(false_) / static_cast<double>(messages_));
-    if (due_ > 0) figure("recall", "%", 100 * static_cast<double>(matched_) / static_cast<double>(due_));
-    if (matched_ > 0) {
-      const double matched = static_cast<double>(matched_);
+    recall_.report(figure);
+    if (recall_.matched > 0) {
+      const double matched = static_cast<double>(recall_.matched);
       figure("position_error_rms", "m", std::sqrt(squares_ / matched));
       figure("distance_error_rms", "m", std::sqrt(distance_squares_ / matched));
     }
@@ -78,9 +76,9 @@ class JudgeObjects : public tasks::Task {
 
  private:
   Finding read(const tacho_task_call &call, uint32_t kind) {
-    Finding finding{0, false, {}};
+    Finding finding{};
     const auto each = [&](const auto &message, const auto &entries, size_t most, auto take) {
-      finding.stamp_ns = message.prefix.stamp_ns;
+      finding.prefix = message.prefix;
       for (size_t i = 0; i < std::min<size_t>(message.prefix.count, most); ++i) take(entries[i]);
     };
     const auto add = [&](double x, double y, uint32_t id) { finding.found.push_back({x, y, id}); };
@@ -122,7 +120,7 @@ class JudgeObjects : public tasks::Task {
         one = {pose.x + one.x * cosine - one.y * sine, pose.y + one.x * sine + one.y * cosine, one.id};
       }
     }
-    ++messages_;
+    ++recall_.messages;
     std::vector<bool> is_matched(finding.found.size(), false);
     for (uint32_t i = 0; i < tasks::World::MOST; ++i) {
       const world::Place at = track.at(world.obstacles[i].distance, world.obstacles[i].offset);
@@ -130,16 +128,16 @@ class JudgeObjects : public tasks::Task {
         since_.erase(i);
         continue;
       }
-      const int64_t since = since_.try_emplace(i, finding.stamp_ns).first->second;
+      const int64_t since = since_.try_emplace(i, finding.prefix.stamp_ns).first->second;
       const auto nearest = match(finding.found, is_matched, at);
       if (nearest) is_matched[*nearest] = true;
-      if (finding.stamp_ns - since < after_ns_) continue;
-      ++due_;
+      if (finding.prefix.stamp_ns - since < after_ns_) continue;
+      ++recall_.due;
       if (nearest) score(i, finding.found[*nearest], at, pose);
     }
     const std::vector<tasks::Obstacle> posts = world::posts_of(world, track);
     for (size_t i = 0; i < finding.found.size(); ++i) {
-      if (!is_matched[i] && is_nothing(finding.found[i], world, track, posts, pose)) ++false_;
+      if (!is_matched[i] && is_nothing(finding.found[i], world, track, posts, pose)) ++recall_.wrong;
     }
   }
 
@@ -157,7 +155,7 @@ class JudgeObjects : public tasks::Task {
   }
 
   void score(uint32_t obstacle, const Found &found, const world::Place &at, const TruePose &pose) {
-    ++matched_;
+    ++recall_.matched;
     const double dx = found.x - at.x, dy = found.y - at.y;
     squares_ += dx * dx + dy * dy;
     const double longer = std::hypot(found.x - pose.x, found.y - pose.y) - std::hypot(at.x - pose.x, at.y - pose.y);
@@ -187,12 +185,13 @@ class JudgeObjects : public tasks::Task {
   int64_t after_ns_;
   bool only_recognised_;
   TruePoses truth_;
-  std::deque<Finding> waiting_;
+  Waiting<Finding> waiting_;
   std::map<uint32_t, int64_t> since_;   // when each obstacle came into sight
   std::map<uint32_t, uint32_t> id_of_;  // the latest id of each obstacle
   std::set<uint32_t> ids_;
   bool has_ids_ = false;
-  uint64_t messages_ = 0, due_ = 0, matched_ = 0, false_ = 0, id_changes_ = 0;
+  Recall recall_;
+  uint64_t id_changes_ = 0;
   double squares_ = 0, distance_squares_ = 0;
 };
 

@@ -18,11 +18,8 @@ class JudgePose : public tasks::Task {
     const auto pose = tasks::received<tasks::Pose>(call, 0, pose_topic_);
     const auto state = tasks::received<tasks::VehicleState>(call, 1, state_topic_);
     if (state && call.inputs[1].is_new) truth_.hear(*state);
-    if (pose && call.inputs[0].is_new) waiting_.push_back(*pose);
-    while (!waiting_.empty() && truth_.reach(waiting_.front().prefix.stamp_ns)) {
-      judge(waiting_.front());
-      waiting_.pop_front();
-    }
+    if (pose && call.inputs[0].is_new) waiting_.push(*pose);
+    waiting_.settle(truth_, [&](const auto &message, const auto &truth) { judge(message, truth); });
   }
 
   void figures(const tasks::Figures &figure) override {
@@ -35,8 +32,7 @@ class JudgePose : public tasks::Task {
   }
 
  private:
-  void judge(const tasks::Pose &pose) {
-    const auto truth = truth_.at(pose.prefix.stamp_ns);
+  void judge(const tasks::Pose &pose, const std::optional<TruePose> &truth) {
     if (!truth) {
       ++unjudged_;
       return;
@@ -50,7 +46,7 @@ class JudgePose : public tasks::Task {
 
   std::string pose_topic_, state_topic_;
   TruePoses truth_;
-  std::deque<tasks::Pose> waiting_;
+  Waiting<tasks::Pose> waiting_;
   uint64_t judged_ = 0, unjudged_ = 0;
   double squares_ = 0, most_ = 0, most_heading_ = 0;
 };

@@ -9,6 +9,8 @@
 
 #include <cmath>
 #include <deque>
+#include <optional>
+#include <utility>
 
 namespace judges {
 
@@ -47,6 +49,27 @@ class TruePoses {
  private:
   static constexpr int64_t KEPT_NS = 3'000'000'000;
   std::deque<tasks::VehicleState> states_;
+};
+
+// Messages that wait until the truth of their instants is known.
+template <typename Message>
+class Waiting {
+ public:
+  void push(Message message) { messages_.push_back(std::move(message)); }
+  size_t size() const { return messages_.size(); }
+
+  // Gives each message whose instant has come to `judge`, with the pose at it; without one if it is older than all that
+  // are kept.
+  template <typename Judge>
+  void settle(const TruePoses &truth, Judge judge) {
+    while (!messages_.empty() && truth.reach(messages_.front().prefix.stamp_ns)) {
+      judge(messages_.front(), truth.at(messages_.front().prefix.stamp_ns));
+      messages_.pop_front();
+    }
+  }
+
+ private:
+  std::deque<Message> messages_;
 };
 
 }  // namespace judges

@@ -11,17 +11,17 @@ namespace world {
 namespace {
 
 constexpr tacho_task_parameter PARAMETERS[] = {
-    {"width", "", 16, 8192, 768, "pixels of a row"},
-    {"height", "", 16, 8192, 576, "rows"},
-    {"focal", "", 10, 1e5, 1000, "focal length in pixels"},
-    {"ahead", "m", -10, 10, 1, "of the camera from the centre of gravity"},
-    {"left", "m", -10, 10, 0, "of the camera from the centre of gravity"},
-    {"above", "m", 0.1, 10, 1.5, "of the camera from the ground"},
-    {"yaw", "rad", -3.2, 3.2, 0, "of its axis, to the left of straight ahead"},
+    tasks::MOUNTED[0],
+    tasks::MOUNTED[1],
+    tasks::MOUNTED[2],
+    tasks::MOUNTED[3],
+    tasks::MOUNTED[4],
+    tasks::MOUNTED[5],
+    tasks::MOUNTED[6],
     {"range", "m", 1, 500, 30, "how far it sees"},
     {"noise", "", 0, 1, 0, "standard deviation of each edge, as part of the box's height"},
 };
-enum { WIDTH, HEIGHT, FOCAL, AHEAD, LEFT, ABOVE, YAW, RANGE, NOISE };
+enum { RANGE = std::size(tasks::MOUNTED), NOISE };
 constexpr tacho_task_slot INPUTS[] = {tasks::input("world"), tasks::input("vehicle state")};
 constexpr tacho_task_slot OUTPUTS[] = {tasks::output("boxes", sizeof(tasks::Boxes))};
 
@@ -33,12 +33,7 @@ class GroundTruthBoxes : public tasks::Task {
         range_(config.value(RANGE)),
         deviation_(config.value(NOISE)),
         noise_(config.raw.seed) {
-    camera_.focal = config.value(FOCAL);
-    camera_.x = config.value(AHEAD), camera_.y = config.value(LEFT), camera_.z = config.value(ABOVE);
-    camera_.yaw = config.value(YAW);
-    camera_.width = static_cast<uint32_t>(config.value(WIDTH));
-    camera_.height = static_cast<uint32_t>(config.value(HEIGHT));
-    camera_.centre_x = camera_.width / 2.0, camera_.centre_y = camera_.height * 0.45;
+    camera_ = tasks::mounted(config);
   }
 
   void run(const tacho_task_call &call) override {

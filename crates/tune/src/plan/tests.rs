@@ -2,7 +2,6 @@
 
 use super::*;
 use std::sync::atomic::AtomicBool;
-use tacho_simulate::kernel::Settings as Kernel;
 use tacho_simulate::Costs;
 use tacho_workload::model::Scheduling;
 
@@ -43,15 +42,7 @@ fn planned(text: &str, asked: &Asked<'_>) -> Result<(tempfile::TempDir, Plan)> {
     let folder = tempfile::tempdir()?;
     let (measured, interrupted) = (RunDirectory::new(folder.path().join("measured")), AtomicBool::new(false));
     std::fs::create_dir(measured.path())?;
-    let simulator = Simulator {
-        costs: &asked.costs,
-        settings: Kernel::linux(asked.cpus),
-        scheduler: false,
-        command: vec![],
-        interrupted: &interrupted,
-        tasks: &[],
-        spent: Default::default(),
-    };
+    let simulator = Simulator { scheduler: false, ..Simulator::new(&asked.costs, asked.cpus, &interrupted) };
     simulator.repeat(&workload, 0, &measured, &mut |_| {})?;
     tacho_figures::analyse_and_store(&measured, Some(&workload), &mut |_| {})?;
     let machine = Machine {

@@ -5,11 +5,36 @@
 #define TACHO_TASKS_CAMERAS_HPP_
 
 #include <tasks/messages.hpp>
+#include <tasks/task.hpp>
 
 #include <algorithm>
 #include <cmath>
 
 namespace tasks {
+
+// Parameters of a task with a camera that is mounted on the vehicle: its first ones.
+inline constexpr tacho_task_parameter MOUNTED[] = {
+    {"width", "", 16, 8192, 768, "pixels of a row"},
+    {"height", "", 16, 8192, 576, "rows"},
+    {"focal", "", 10, 1e5, 1000, "focal length in pixels"},
+    {"ahead", "m", -10, 10, 1, "of the camera from the centre of gravity"},
+    {"left", "m", -10, 10, 0, "of the camera from the centre of gravity"},
+    {"above", "m", 0.1, 10, 1.5, "of the camera from the ground"},
+    {"yaw", "rad", -3.2, 3.2, 0, "of its axis, to the left of straight ahead"},
+};
+
+// The camera of a task whose first parameters are those.
+inline Camera mounted(const Config &config) {
+  enum { WIDTH, HEIGHT, FOCAL, AHEAD, LEFT, ABOVE, YAW };
+  Camera camera{};
+  camera.focal = config.value(FOCAL);
+  camera.x = config.value(AHEAD), camera.y = config.value(LEFT), camera.z = config.value(ABOVE);
+  camera.yaw = config.value(YAW);
+  camera.width = static_cast<uint32_t>(config.value(WIDTH));
+  camera.height = static_cast<uint32_t>(config.value(HEIGHT));
+  camera.centre_x = camera.width / 2.0, camera.centre_y = camera.height * 0.45;
+  return camera;
+}
 
 struct Pixel {
   double x, y;
