@@ -36,10 +36,10 @@ pub struct Drive {
     /// Change a value of the workload: world.work.obstacles=1, route.spin='10 Hz'. Repeat it for several
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// Drive in virtual time: tasks really compute, time passes as `tacho simulate` says. A sweep keeps no events
+    /// Drive in the simulator of `tacho simulate`, with the same tasks; a sweep keeps only the figures of its drives
     #[arg(long = "virtual")]
     pub is_virtual: bool,
-    /// Drive on real middleware whose costs to take; repeat it for several
+    /// Drive on real middleware that shows how long tasks and messages take; repeat it for several
     #[arg(long, value_name = "RUN", requires = "is_virtual")]
     pub costs: Vec<PathBuf>,
     /// CPUs of the simulated machine [default: those of the machine of the costs, or of this one]
