@@ -15,10 +15,10 @@ use crate::link::OfTopic;
 use crate::observe::actions::Actions;
 use crate::observe::services::Services;
 use crate::observe::{EndpointSeen, PublicationSeen, Seen, TakeSeen, Topic};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::Rows;
-use tacho_tables::{Endpoint, EndpointKind, Execution, Node};
+use tacho_tables::{Endpoint, EndpointKind, Execution, MaybeNs, Node};
 
 /// A way of a message: when, and in which executions.
 #[derive(Clone, Copy)]
@@ -49,7 +49,7 @@ pub(crate) fn join(
     while by_topic.len() < seen.topics.names.len() {
         by_topic.push(OfTopic::default());
     }
-    let mut endpoints = HashMap::new();
+    let mut endpoints = HashMap::default();
     let mut taken: Rows<Taken> = Rows::new();
     let mut answers: Rows<(Row<PublicationSeen>, (i64, Row<Node>, Row<Topic>))> = Rows::new();
     for passage in &passages {
@@ -87,11 +87,11 @@ pub(crate) fn join(
         message: 0,
         id: None,
         publication: Some(publication),
-        arrival: None,
+        arrival: MaybeNs::NONE,
         execution,
-        first_line: None,
-        called_ns: None,
-        rcl_ns: None,
+        first_line: MaybeNs::NONE,
+        called_ns: MaybeNs::NONE,
+        rcl_ns: MaybeNs::NONE,
         intra_process: false,
     };
     seen.takes.extend(taken.into_iter().map(take));

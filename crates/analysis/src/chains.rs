@@ -23,7 +23,7 @@ use crate::observe::PublicationSeen;
 use crate::stages::Ways;
 use busy::Busy;
 use follow::Output;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use std::ops::Range;
 use tacho_tables::in_order::{in_order, threads};
 use tacho_tables::row::{Column, Row};
@@ -109,7 +109,7 @@ impl<'a> Tracer<'a> {
     /// by one.
     pub fn trace(&mut self, paths: Vec<Path>) -> Traced {
         let mut tables = Traced::default();
-        let (mut without, mut asked) = (0, HashSet::new());
+        let (mut without, mut asked) = (0, HashSet::default());
         self.ties.infer_all(paths.iter().flat_map(pairs));
         let (paths, cut) = bounds::followed(self, paths);
         tables.notes.extend(cut);

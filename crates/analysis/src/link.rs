@@ -92,7 +92,7 @@ fn find(seen: &Seen, options: &Options) -> Found {
         let named =
             seen.publications.numbered().filter_map(|(row, p)| Some((p.endpoint.filter(|e| *e != INTERNAL)?, p, row)));
         named.map(|(endpoint, p, row)| {
-            (seen.topic_of(endpoint), Sent { row, id: p.id, stamp: p.source_timestamp, rmw_ns: p.rmw_ns })
+            (seen.topic_of(endpoint), Sent { row, id: p.id, stamp: p.source_timestamp, rmw_ns: p.rmw_ns.get() })
         })
     });
     let taken = Grouped::new(topics.len(), || {
@@ -275,7 +275,8 @@ pub(crate) fn link(seen: &mut Seen, of_ros1: &Ros1, ended: &Ended, options: &Opt
     for (take, found) in far_apart(publications.into_iter().enumerate()) {
         let take: Row<TakeSeen> = Row::behind(take);
         let row = &seen.takes[take];
-        let (taken_at, process) = (row.first_line.unwrap_or(row.time).max(row.time), seen.process_of(row.endpoint));
+        let (taken_at, process) =
+            (row.first_line.get().unwrap_or(row.time).max(row.time), seen.process_of(row.endpoint));
         let possible = |p: &Row<PublicationSeen>| {
             let publication = &seen.publications[*p];
             let related = seen.related(publication.process, process);
@@ -343,7 +344,7 @@ fn set_arrivals(seen: &mut Seen, takes: &Grouped<Endpoint, Row<TakeSeen>>) {
                 next += 1;
                 before = own;
             }
-            seen.takes[take].arrival = own.or(before.filter(|a| *a >= published && *a <= taken));
+            seen.takes[take].arrival = own.or(before.filter(|a| *a >= published && *a <= taken)).into();
         }
     }
 }

@@ -17,10 +17,11 @@ pub(crate) mod services;
 pub(crate) mod serving;
 pub(crate) mod simulated;
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use tacho_events::Gid;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::Rows;
+use tacho_tables::MaybeNs;
 use tacho_tables::{is_feedback, Callback, Endpoint, EndpointKind, Execution, LinkRule, Node, Note, Process};
 
 use board_clock::BoardClock;
@@ -124,16 +125,16 @@ pub(crate) struct PublicationSeen {
     /// Of the message's header; 0: it has none, or it was not recorded.
     pub header_stamp: i64,
     /// rcl_publish, where a layer above was seen before.
-    pub rcl_ns: Option<i64>,
+    pub rcl_ns: MaybeNs,
     /// rmw was entered.
-    pub rmw_called_ns: Option<i64>,
-    pub rmw_ns: Option<i64>,
+    pub rmw_called_ns: MaybeNs,
+    pub rmw_ns: MaybeNs,
     /// publisher id and sequence number of our own nodes.
     pub id: Option<(u64, u64)>,
     /// Of our own nodes.
     pub size_bytes: Option<u64>,
     /// When it was due by the clock; of our own nodes.
-    pub due_ns: Option<i64>,
+    pub due_ns: MaybeNs,
     /// Whose publish call failed; it is then of nobody ([`INTERNAL`]), as nothing was sent.
     pub refused_to: Option<Row<Endpoint>>,
     /// Handed over inside its process, whether or not it was sent as well.
@@ -154,12 +155,12 @@ impl PublicationSeen {
             execution,
             source_timestamp: 0,
             header_stamp: 0,
-            rcl_ns: None,
-            rmw_called_ns: None,
-            rmw_ns: None,
+            rcl_ns: MaybeNs::NONE,
+            rmw_called_ns: MaybeNs::NONE,
+            rmw_ns: MaybeNs::NONE,
             id: None,
             size_bytes: None,
-            due_ns: None,
+            due_ns: MaybeNs::NONE,
             refused_to: None,
             is_within: false,
             from_client_library: false,
@@ -170,7 +171,7 @@ impl PublicationSeen {
     /// The instant by which it belongs to the measured window or not. A send that comes late still belongs to when it
     /// was due, so that what was due in the window is what was sent, refused and skipped, to the message.
     pub fn belongs_ns(&self) -> i64 {
-        self.due_ns.unwrap_or(self.time)
+        self.due_ns.get().unwrap_or(self.time)
     }
 }
 
@@ -204,12 +205,12 @@ pub(crate) struct TakeSeen {
     /// Known at once for intra-process messages; all others are linked in the end.
     pub publication: Option<Row<PublicationSeen>>,
     /// Enqueueing of an intra-process message; for others node_data_available, in the end.
-    pub arrival: Option<i64>,
+    pub arrival: MaybeNs,
     pub execution: Option<Row<Execution>>,
-    pub first_line: Option<i64>,
+    pub first_line: MaybeNs,
     /// The executor turned to it: rmw was entered, else rclcpp_executor_execute.
-    pub called_ns: Option<i64>,
-    pub rcl_ns: Option<i64>,
+    pub called_ns: MaybeNs,
+    pub rcl_ns: MaybeNs,
     /// From a buffer of the process: it went through none of the layers below the client library.
     pub intra_process: bool,
 }

@@ -18,7 +18,8 @@ pub(crate) mod window;
 pub use repeat::Repeat;
 
 use coroutines::LaterParts;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tacho_events::run::RunInfo;
 use tacho_tables::row::{self, numbered, Column, Row};
 use tacho_tables::rows::grouped::Grouped;
@@ -54,6 +55,13 @@ impl Instants {
         self.first = self.first.min(time);
         self.last = self.last.max(time);
     }
+
+    /// Takes those of another series to its own.
+    fn join(&mut self, other: &Instants) {
+        self.count += other.count;
+        self.first = self.first.min(other.first);
+        self.last = self.last.max(other.last);
+    }
 }
 
 impl Series {
@@ -78,6 +86,16 @@ pub(crate) fn latency_us(message: &tacho_tables::Message) -> Option<f64> {
 /// From publish call to first line as the clocks say, whosever time it is, us.
 pub(crate) fn elapsed_us(message: &tacho_tables::Message) -> Option<f64> {
     Some((message.callback_ns.or(message.take_ns)? - message.publish_ns?) as f64 / NS_PER_US)
+}
+
+/// What became of the messages of one subscription.
+#[derive(Default)]
+struct Received {
+    received: u64,
+    /// Of them, those whose publication is not known.
+    unlinked: u64,
+    lost: u64,
+    uncertainty_ns: Option<i64>,
 }
 
 #[derive(Default)]
@@ -122,28 +140,43 @@ pub(crate) fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<Topic
             topic.losses_known &= tables.processes[node.process].dropped_events == 0 && endpoint.linked != Some(false);
             topic.losses_known &= info.is_none_or(|info| info.gaps.is_empty());
         }
-        let mut published: HashMap<&str, Instants> = HashMap::new();
+        // By endpoint first: a topic is looked up once for each, not for each message.
+        let mut published: Column<Endpoint, Instants> =
+            Column::of(tables.endpoints.iter().map(|_| Instants::default()));
         for publication in &tables.publications {
-            published.entry(&tables.endpoints[publication.publisher].topic).or_default().add(publication.publish_ns);
+            published[publication.publisher].add(publication.publish_ns);
         }
-        for (name, instants) in published {
+        let mut of_topic: BTreeMap<&str, Instants> = BTreeMap::new();
+        for (endpoint, own) in tables.endpoints.iter().zip(published.iter()).filter(|(_, own)| own.count > 0) {
+            of_topic.entry(&endpoint.topic).or_default().join(own);
+        }
+        for (name, instants) in of_topic {
             let topic = topics.entry(name).or_default();
             topic.sent += instants.count;
             topic.series.add(&instants);
         }
+        let mut received: Column<Endpoint, Received> = Column::of(tables.endpoints.iter().map(|_| Received::default()));
+        let process = |e: Row<Endpoint>| tables.nodes[tables.endpoints[e].node].process;
         for message in &tables.messages {
-            let topic = topics.entry(&tables.endpoints[message.subscription].topic).or_default();
+            let of = &mut received[message.subscription];
             if message.delivery == Delivery::Lost {
-                topic.lost += 1;
+                of.lost += 1;
                 continue;
             }
-            topic.received += 1;
-            topic.unlinked += u64::from(message.publish_ns.is_none());
+            of.received += 1;
+            of.unlinked += u64::from(message.publish_ns.is_none());
             to_take += u64::from(message.callback_ns.is_none() && message.publish_ns.is_some());
-            let process = |e: Row<Endpoint>| tables.nodes[tables.endpoints[e].node].process;
-            let between =
-                message.publisher.and_then(|p| tables.clock_uncertainty_ns(process(p), process(message.subscription)));
-            topic.uncertainty_ns = topic.uncertainty_ns.max(between);
+            if let Some(publisher) = message.publisher.filter(|_| !tables.clocks.is_empty()) {
+                let between = tables.clock_uncertainty_ns(process(publisher), process(message.subscription));
+                of.uncertainty_ns = of.uncertainty_ns.max(between);
+            }
+        }
+        for (endpoint, own) in tables.endpoints.iter().zip(received.iter()) {
+            let topic = topics.entry(&endpoint.topic).or_default();
+            topic.received += own.received;
+            topic.unlinked += own.unlinked;
+            topic.lost += own.lost;
+            topic.uncertainty_ns = topic.uncertainty_ns.max(own.uncertainty_ns);
         }
     }
     if to_take > 0 {
@@ -205,12 +238,12 @@ pub(crate) fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
     // function.
     type Key = (Option<String>, &'static str, Option<String>, Option<i64>, Option<String>, usize);
     let mut order: Vec<CallbackSoFar> = Vec::new();
-    let mut known: HashMap<Key, Row<CallbackSoFar>> = HashMap::new();
+    let mut known: HashMap<Key, Row<CallbackSoFar>> = HashMap::default();
     // Of each repeat and callback row, its place in `order`.
     let mut of_rows: Vec<Column<Callback, Option<Row<CallbackSoFar>>>> = Vec::new();
     for Repeat { tables, options, .. } in repeats {
         let mut of_row: Column<Callback, Option<Row<CallbackSoFar>>> = Column::of(vec![None; tables.callbacks.len()]);
-        let mut ordinals: HashMap<Key, usize> = HashMap::new();
+        let mut ordinals: HashMap<Key, usize> = HashMap::default();
         let mut ran: Column<Callback, bool> = Column::of(vec![false; tables.callbacks.len()]);
         let measured = |e: &&tacho_tables::Execution| options.measures(e.start_ns);
         tables.executions.iter().filter(measured).for_each(|e| ran[e.callback] = true);

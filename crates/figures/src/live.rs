@@ -7,7 +7,8 @@ pub mod watch;
 
 use crate::figures::Repeat;
 use crate::summarise::of_what_is_shown;
-use std::collections::{HashMap, HashSet, VecDeque};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::VecDeque;
 use tacho_analysis::{Analysis, Options};
 use tacho_events::follow::Follower;
 use tacho_events::kept::LINKED_BEFORE_NS;
@@ -79,7 +80,7 @@ impl LiveWindow {
             follower: Follower::new(run),
             span_ns,
             lasting: Vec::new(),
-            lasting_of: HashMap::new(),
+            lasting_of: HashMap::default(),
             recent: VecDeque::new(),
             events: 0,
             read_up_to_ns: None,
@@ -90,7 +91,7 @@ impl LiveWindow {
     /// With the processes alone that publish or subscribe to one of these topics, and nothing of what happens below
     /// rmw.
     pub fn with_topics_only(self, topics: impl IntoIterator<Item = String>) -> LiveWindow {
-        let only = Only { topics: topics.into_iter().collect(), processes: HashSet::new() };
+        let only = Only { topics: topics.into_iter().collect(), processes: HashSet::default() };
         LiveWindow { only: Some(only), ..self }
     }
 

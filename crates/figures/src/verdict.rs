@@ -21,7 +21,7 @@ mod steady;
 use crate::figures::Repeat;
 use late::Late;
 use ran::Ran;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use tacho_tables::in_order::in_order;
 use tacho_tables::summary::{CallbackFigures, ChainFigures, Culprit, Finding, Verdict};
 use tacho_tables::LinkEvidence;
@@ -66,7 +66,7 @@ pub(crate) fn verdict(
     let OfChain { mut verdict, mut suspects, .. } = of_chain;
     suspects.extend(found);
     suspects.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-    let mut named = HashSet::new();
+    let mut named = HashSet::default();
     suspects.retain(|Suspect { culprit, .. }| {
         named.insert((culprit.kind, culprit.node.clone(), culprit.callback.clone(), culprit.topic.clone()))
     });

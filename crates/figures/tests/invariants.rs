@@ -312,7 +312,12 @@ fn reaction_time_and_data_age_are_those_of_the_true_descents() {
                 let previous = starts.iter().copied().filter(|s| *s < input.start_ns).max();
                 let expected = (previous, reflected, last_used, replaced);
                 assert_eq!(
-                    (input.previous_ns, input.reflected_ns, input.last_used_ns, input.replaced_ns),
+                    (
+                        input.previous_ns.get(),
+                        input.reflected_ns.get(),
+                        input.last_used_ns.get(),
+                        input.replaced_ns.get()
+                    ),
                     expected,
                     "seed {seed}: {input:?}"
                 );

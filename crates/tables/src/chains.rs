@@ -1,5 +1,6 @@
 //! Rows about chains: paths, their instances, how outputs were tied to inputs, what took the time of late instances.
 
+use crate::maybe_ns::MaybeNs;
 use crate::row::Row;
 use crate::{Execution, Name, Node};
 use serde::{Deserialize, Serialize};
@@ -188,13 +189,13 @@ pub struct ChainInput {
     /// Start of the first node's callback: when it read what it publishes.
     pub start_ns: i64,
     /// Start of the input before: a change just after it was missed by that one. Absent for the first.
-    pub previous_ns: Option<i64>,
+    pub previous_ns: MaybeNs,
     /// First output that descends from this input or a later one; absent where there was none.
-    pub reflected_ns: Option<i64>,
+    pub reflected_ns: MaybeNs,
     /// Last output that descends from this input; absent where none does.
-    pub last_used_ns: Option<i64>,
+    pub last_used_ns: MaybeNs,
     /// The output after that one, which replaces it; absent where there was none.
-    pub replaced_ns: Option<i64>,
+    pub replaced_ns: MaybeNs,
 }
 
 /// What took a part of the time of a late instance, or kept an input from becoming an output.

@@ -1,7 +1,7 @@
 //! The two ways of a service, or an action, as topics.
 
 use crate::observe::{PublicationSeen, TakeSeen, Topic, Topics};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use tacho_tables::row::Row;
 use tacho_tables::rows::Rows;
 

@@ -3,7 +3,7 @@
 use super::{Legs, Passage};
 use crate::observe::services::Call;
 use crate::observe::{Seen, Topic};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use tacho_tables::row::Row;
 use tacho_tables::rows::Rows;
 use tacho_tables::{action_of, Name};
@@ -16,7 +16,7 @@ pub(super) fn passages(
     legs: &mut Legs,
     passages: &mut Rows<Passage>,
 ) {
-    let mut known: HashMap<Name, [Row<Topic>; 2]> = HashMap::new();
+    let mut known: HashMap<Name, [Row<Topic>; 2]> = HashMap::default();
     for call in calls {
         if action_of(&call.row.service).is_some_and(|action| actions.contains(action)) {
             continue;

@@ -7,7 +7,8 @@
 //! thread waits and gives callbacks to the threads of a pool, which never wait for work.
 
 use crate::observe::{Seen, StreamSeen};
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeSet;
 use std::hash::Hash;
 use tacho_tables::near::partition_near;
 use tacho_tables::row::Row;
@@ -21,6 +22,8 @@ type Span = (i64, i64, i64);
 pub(crate) struct Busy {
     /// Outermost executions of each thread, so that the busy part of any interval is two look-ups.
     spans: Grouped<StreamSeen, Span>,
+    /// Of each execution, its place among those of its thread, or where it would stand.
+    places: Rows<u32>,
     /// Executor of each thread, as an index into `teams`; absent where it is the only one.
     team: Vec<Option<u32>>,
     teams: Vec<Team>,
@@ -59,12 +62,22 @@ impl Busy {
         let spans = Grouped::new(seen.streams.len(), || {
             threads().flat_map(|(index, stream)| spans(seen, index, &stream.executions))
         });
+        let mut next = vec![0; seen.streams.len()];
+        let place = |(row, stream): (usize, &u32)| {
+            let next: &mut u32 = &mut next[*stream as usize];
+            let place = *next;
+            // What began inside another is not among them.
+            let own = &seen.streams[*stream as usize].executions;
+            *next += u32::from(own.get(place as usize) == Some(&Row::behind(row)));
+            place
+        };
+        let places = seen.execution_stream.iter().enumerate().map(place).collect();
         let teams = teams(seen);
         let mut team = vec![None; seen.streams.len()];
         for (index, members) in teams.iter().enumerate() {
             members.threads.iter().for_each(|thread| team[*thread as usize] = Some(index as u32));
         }
-        let mut busy = Busy { spans, team, teams, group: HashMap::new(), of_group: HashMap::new() };
+        let mut busy = Busy { spans, places, team, teams, group: HashMap::default(), of_group: HashMap::default() };
         busy.find_groups(seen);
         busy
     }
@@ -85,6 +98,11 @@ impl Busy {
                 executions.push((execution.start_ns, execution.end_ns.unwrap_or(i64::MAX), row));
             }
         }
+    }
+
+    /// Where a look-up of what its thread did just before this execution begins.
+    pub fn near(&self, execution: Row<Execution>) -> usize {
+        self.places[execution.index()] as usize
     }
 
     /// Number of the executor of a thread, where it has several threads.
@@ -241,7 +259,7 @@ pub(crate) fn teams(seen: &Seen) -> Vec<Team> {
         let (one, other) = (first(&mut of, one), first(&mut of, other));
         of[one.max(other) as usize] = one.min(other);
     }
-    let mut threads: HashMap<u32, Vec<u32>> = HashMap::new();
+    let mut threads: HashMap<u32, Vec<u32>> = HashMap::default();
     for index in 0..seen.streams.len() as u32 {
         threads.entry(first(&mut of, index)).or_default().push(index);
     }
@@ -281,7 +299,7 @@ fn ran_the_same<K: Hash + Eq>(
     counts: impl Fn(&StreamSeen) -> bool,
     key: impl Fn(Row<Callback>) -> Option<K>,
 ) -> BTreeSet<(u32, u32)> {
-    let (mut ran, mut together) = (HashMap::new(), BTreeSet::new());
+    let (mut ran, mut together) = (HashMap::default(), BTreeSet::new());
     for (index, stream) in (0u32..).zip(&seen.streams).filter(|(_, stream)| counts(stream)) {
         for execution in far_apart(stream.executions.iter()) {
             let other = key(seen.executions[*execution].callback).and_then(|key| ran.insert(key, index));

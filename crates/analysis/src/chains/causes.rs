@@ -18,8 +18,9 @@ use crate::observe::{PublicationSeen, Seen, Topic};
 use kept::Piece;
 use lost::Lost;
 use programs::{Had, Programs};
+use rustc_hash::FxHashMap as HashMap;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use tacho_tables::in_order::in_order;
 use tacho_tables::row::Row;
 use tacho_tables::rows::grouped::Grouped;
@@ -107,7 +108,7 @@ impl Pieces {
 pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) -> Vec<Cause> {
     let preemptions = &tracer.seen.scheduled.preemptions;
     let programs = Programs::new(tracer.seen);
-    let mut calls: HashMap<&str, u32> = HashMap::new();
+    let mut calls: HashMap<&str, u32> = HashMap::default();
     for (index, row) in preemptions.iter().enumerate() {
         if let Some(call) = &row.waits_in {
             calls.entry(call).or_insert(index as u32);

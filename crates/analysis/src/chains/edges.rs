@@ -2,7 +2,7 @@
 
 use crate::graph::Path;
 use crate::observe::Topic;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use tacho_tables::row::Row;
 use tacho_tables::{LinkRule, Node};
 
@@ -49,7 +49,7 @@ impl<E> Edges<E> {
 
 impl<E> Default for Edges<E> {
     fn default() -> Edges<E> {
-        Edges { all: Vec::new(), places: HashMap::new() }
+        Edges { all: Vec::new(), places: HashMap::default() }
     }
 }
 

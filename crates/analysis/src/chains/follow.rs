@@ -6,7 +6,7 @@ use super::ties::Tie;
 use super::wait::{Arrival, Split};
 use super::Tracer;
 use crate::graph::Path;
-use crate::observe::PublicationSeen;
+use crate::observe::{PublicationSeen, Seen};
 use tacho_tables::row::Row;
 use tacho_tables::{Callback, Chain, Execution, Hop, Instance, Parts};
 
@@ -211,11 +211,12 @@ impl Trail<'_> {
         later.chain(std::iter::once((with(self.first, 0), None)))
     }
 
-    /// Of each node, first one first, the callback that took the input, if there is one, and the execution that made
-    /// the output.
-    pub fn passed(&self) -> impl Iterator<Item = (Option<Row<Callback>>, Option<Row<Execution>>)> + '_ {
-        let later = self.levels.iter().rev().map(|level| (level.step.wait.callback, level.step.hop.execution));
-        std::iter::once((None, self.first.execution)).chain(later)
+    /// Of each node, first one first, the callback that took the input, if there is one, and the one that made the
+    /// output.
+    pub fn passed(&self, seen: &Seen) -> impl Iterator<Item = (Option<Row<Callback>>, Option<Row<Callback>>)> + '_ {
+        let first = self.first.execution.map(|execution| seen.executions[execution].callback);
+        let later = self.levels.iter().rev().map(|level| (level.step.by[1], level.step.by[0]));
+        std::iter::once((None, first)).chain(later)
     }
 
     /// Its hops as rows of this instance, first node first.

@@ -20,8 +20,7 @@ impl Passed {
     }
 
     pub fn add(&mut self, seen: &Seen, trail: &Trail<'_>) {
-        for (here, (took, execution)) in self.0.iter_mut().zip(trail.passed()) {
-            let ran = execution.map(|execution| seen.executions[execution].callback);
+        for (here, (took, ran)) in self.0.iter_mut().zip(trail.passed(seen)) {
             let took = took.filter(|took| Some(*took) != ran);
             match here.iter_mut().find(|(at, _)| *at == (took, ran)) {
                 Some((_, count)) => *count += 1,

@@ -30,8 +30,8 @@ pub(super) struct Edge<'t> {
     taken: Taken<'t>,
     /// If the rule finds the input of each output over the whole run.
     inputs: Option<&'t InputOf>,
-    /// Where look-ups of the output before ended: among takes, in what the thread ran, and in its waits.
-    near: [usize; 3],
+    /// Where look-ups of the output before ended: among takes, and in the waits of the thread.
+    near: [usize; 2],
     remembered: Remembered<Output, Option<Step>>,
 }
 
@@ -44,7 +44,7 @@ impl<'t> Edge<'t> {
             LinkRule::SameCallback | LinkRule::Latest | LinkRule::Unrelated => None,
         };
         let taken = tracer.usage.taken(tied.node, tied.input);
-        Edge { tied, taken, inputs, near: [0; 3], remembered: Remembered::default() }
+        Edge { tied, taken, inputs, near: [0; 2], remembered: Remembered::default() }
     }
 
     /// The step back from an output that an execution of the node made; `None`: it was made of no input that came over
@@ -95,7 +95,8 @@ impl<'t> Edge<'t> {
             start = seen.executions[earlier].start_ns;
         }
         // A callback that polls may take what came after it began: it starts on it when it takes it.
-        let start = if source.time > start || input.arrival.is_some_and(|a| a > start) { input.time } else { start };
+        let start =
+            if source.time > start || input.arrival.get().is_some_and(|a| a > start) { input.time } else { start };
         if start > time || source.time > start {
             return None;
         }
@@ -113,13 +114,13 @@ impl<'t> Edge<'t> {
             stream,
             callback,
             published: source.time,
-            arrival: input.arrival,
+            arrival: input.arrival.get(),
             records_arrivals: !seen.endpoints[input.endpoint].arrivals.is_empty(),
             taken: input.time,
             start: began,
         };
-        let [_, near_spans, near_waits] = &mut self.near;
-        let split = split(seen, &tracer.busy, &passage, near_spans, near_waits);
+        let mut near_spans = taken_in.map_or(0, |execution| tracer.busy.near(execution));
+        let split = split(seen, &tracer.busy, &passage, &mut near_spans, &mut self.near[1]);
         let hop = Hop {
             instance: Row::new(0),
             position: 0,

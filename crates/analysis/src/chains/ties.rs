@@ -15,7 +15,8 @@ use crate::chains::usage::Usage;
 use crate::observe::{PublicationSeen, Topic};
 use crate::stages::Ways;
 use input_of::InputOf;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use tacho_tables::in_order::in_order;
 use tacho_tables::row::Row;
@@ -115,10 +116,10 @@ impl<'a> Ties<'a> {
             usage,
             workload,
             stated,
-            known: HashMap::new(),
-            inputs: HashMap::new(),
-            filters: HashMap::new(),
-            own_outputs: HashMap::new(),
+            known: HashMap::default(),
+            inputs: HashMap::default(),
+            filters: HashMap::default(),
+            own_outputs: HashMap::default(),
             used: Arc::new(used::Used::of(seen)),
             executions: Arc::default(),
         }
@@ -127,10 +128,10 @@ impl<'a> Ties<'a> {
     /// Those of the same run, of which nothing is inferred yet.
     fn anew(&self) -> Ties<'a> {
         Ties {
-            known: HashMap::new(),
-            inputs: HashMap::new(),
-            filters: HashMap::new(),
-            own_outputs: HashMap::new(),
+            known: HashMap::default(),
+            inputs: HashMap::default(),
+            filters: HashMap::default(),
+            own_outputs: HashMap::default(),
             used: self.used.clone(),
             executions: self.executions.clone(),
             ..*self
@@ -149,7 +150,11 @@ impl<'a> Ties<'a> {
             }
             ties
         };
-        in_order(of_nodes.into_values(), alone, |ties| inferred.push(ties));
+        // The node with most to look at first: else all would wait for it at the end.
+        let mut of_nodes: Vec<Vec<Pair>> = of_nodes.into_values().collect();
+        let work = |pairs: &Vec<Pair>| pairs.len() * self.usage.publishing(pairs[0].0).len();
+        of_nodes.sort_by_cached_key(|pairs| std::cmp::Reverse(work(pairs)));
+        in_order(of_nodes.into_iter(), alone, |ties| inferred.push(ties));
         for Ties { known, inputs, filters, own_outputs, .. } in inferred {
             self.known.extend(known);
             self.inputs.extend(inputs);

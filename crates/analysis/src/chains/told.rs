@@ -1,8 +1,8 @@
 //! Instances of chains that are told one by one: they have hops, and causes can be told of them, whatever the length
 //! of the run.
 
+use rustc_hash::FxHashSet as HashSet;
 use std::cmp::Reverse;
-use std::collections::HashSet;
 use std::ops::Range;
 use tacho_tables::late::late_above_ns;
 use tacho_tables::row::{rows_of, Row};
@@ -38,7 +38,7 @@ pub(super) fn late(
         None => of_chain.collect(),
     };
     rows.sort_by_key(|row| (Reverse(whole(row)), *row));
-    let mut inputs = HashSet::new();
+    let mut inputs = HashSet::default();
     rows.retain(|row| inputs.insert(all[*row].start_ns));
     let late = above.map_or(0, |above| rows.partition_point(|row| whole(row) > above).min(MOST_LATE));
     rows.truncate(if deadline_ns.is_some() { late } else { late.max(WORST) });

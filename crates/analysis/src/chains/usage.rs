@@ -2,7 +2,7 @@
 
 use crate::observe::{PublicationSeen, TakeSeen, Topic, INTERNAL};
 use crate::stages::Ways;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use tacho_tables::near::partition_near;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::grouped::Grouped;
@@ -27,7 +27,7 @@ pub(crate) struct Usage {
 
 impl Usage {
     pub fn new(seen: &Ways) -> Usage {
-        let mut inputs: HashMap<(Row<Node>, Row<Topic>), Row<Input>> = HashMap::new();
+        let mut inputs: HashMap<(Row<Node>, Row<Topic>), Row<Input>> = HashMap::default();
         let input_of: Column<Endpoint, Row<Input>> = Column::of(seen.endpoints.iter().map(|endpoint| {
             let next = Row::behind(inputs.len());
             *inputs.entry((endpoint.node, endpoint.topic)).or_insert(next)

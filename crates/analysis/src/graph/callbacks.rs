@@ -2,7 +2,8 @@
 
 use crate::observe::{Seen, Topic, INTERNAL};
 use crate::stages::Ways;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeSet;
 use tacho_tables::row::{rows_of, Row};
 use tacho_tables::{Callback, CallbackKind, Node};
 use tacho_workload::model::is_called;

@@ -9,7 +9,7 @@
 
 use crate::observe::board_clock::{BoardClock, Bounds};
 use crate::observe::Seen;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::{Endpoint, Process};
 
@@ -233,7 +233,7 @@ fn bounds_of_messages(seen: &Seen, boards: &mut HashMap<Row<Process>, BoardClock
         seen.publications.iter().filter_map(|p| Some((p.id?, (p.process, p.time)))).collect();
     for take in &seen.takes {
         let Some((from, sent_ns)) = take.id.and_then(|id| published.get(&id).copied()) else { continue };
-        let (to, taken_ns) = (seen.process_of(take.endpoint), take.first_line.unwrap_or(take.time));
+        let (to, taken_ns) = (seen.process_of(take.endpoint), take.first_line.get().unwrap_or(take.time));
         match (boards.contains_key(&from), boards.contains_key(&to)) {
             (true, false) => {
                 let Some(clock) = boards.get_mut(&from) else { continue };
@@ -262,13 +262,13 @@ fn put(seen: &mut Seen, process: Row<Process>, on: &dyn Fn(i64) -> i64, due: &dy
     }
     for publication in seen.publications.iter_mut().filter(|p| p.process == process) {
         publication.time = on(publication.time);
-        publication.rmw_ns = publication.rmw_ns.map(on);
-        publication.due_ns = publication.due_ns.map(due);
+        publication.rmw_ns = publication.rmw_ns.get().map(on).into();
+        publication.due_ns = publication.due_ns.get().map(due).into();
     }
     for take in seen.takes.iter_mut().filter(|take| of_endpoint[take.endpoint]) {
         take.time = on(take.time);
-        take.first_line = take.first_line.map(on);
-        take.arrival = take.arrival.map(on);
+        take.first_line = take.first_line.get().map(on).into();
+        take.arrival = take.arrival.get().map(on).into();
     }
     for execution in seen.executions.iter_mut().filter(|e| seen.callbacks[e.callback].process == process) {
         execution.start_ns = on(execution.start_ns);

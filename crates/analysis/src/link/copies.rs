@@ -4,7 +4,7 @@
 
 use super::ros1::Found;
 use crate::observe::{Seen, TakeSeen};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use tacho_tables::row::{rows_of, Row};
 use tacho_tables::rows::Rows;
 

@@ -2,7 +2,7 @@
 
 use crate::observe::dds::Dds;
 use crate::observe::{PublicationSeen, Seen, INTERNAL};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use tacho_events::Gid;
 use tacho_tables::row::{rows_of, Row};
 use tacho_tables::rows::grouped::Grouped;
@@ -81,13 +81,13 @@ pub(super) fn link(seen: &mut Seen) -> Samples {
     let samples = Samples { dds, of_publication };
     for row in far_apart(rows_of(&seen.takes)) {
         let take = &seen.takes[row];
-        let Some(publication) = take.publication.filter(|_| take.arrival.is_none()) else { continue };
+        let Some(publication) = take.publication.filter(|_| take.arrival.get().is_none()) else { continue };
         let from = seen.publications[publication].process;
         let endpoint = take.endpoint;
         let passed = samples.passed(publication, from, seen.process_of(endpoint), seen.endpoints[endpoint].gid);
         let published = seen.publications[publication].time;
         let taken = seen.takes[row].time;
-        seen.takes[row].arrival = passed.available_ns.filter(|a| *a >= published && *a <= taken);
+        seen.takes[row].arrival = passed.available_ns.filter(|a| *a >= published && *a <= taken).into();
     }
     samples
 }

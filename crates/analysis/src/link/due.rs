@@ -27,7 +27,7 @@ pub(crate) fn skipped(seen: &Seen, options: &Options) -> Column<Endpoint, Option
         }
         let Some(publication) = seen.publications.get(index) else { break };
         let publisher = publication.refused_to.or(publication.endpoint);
-        if let (Some(due), Some(of)) = (publication.due_ns, publisher.and_then(|e| of.get_mut(e))) {
+        if let (Some(due), Some(of)) = (publication.due_ns.get(), publisher.and_then(|e| of.get_mut(e))) {
             of.push(Due::Tried(due));
         }
     }

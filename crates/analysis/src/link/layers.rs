@@ -29,16 +29,16 @@ pub(crate) fn layers(seen: &Seen, matched: &Matched, messages: &Messages) -> (Ro
         let [client, rcl, rmw, dds, transport, receive, executor, take_rmw, take_rcl, take_client] = parts;
         rows.push(Layers {
             message: Row::behind(index),
-            publish_client_library_ns: client,
-            publish_rcl_ns: rcl,
-            publish_rmw_ns: rmw,
-            publish_dds_ns: dds,
-            transport_ns: transport,
-            receive_dds_ns: receive,
-            executor_ns: executor,
-            take_rmw_ns: take_rmw,
-            take_rcl_ns: take_rcl,
-            take_client_library_ns: take_client,
+            publish_client_library_ns: client.into(),
+            publish_rcl_ns: rcl.into(),
+            publish_rmw_ns: rmw.into(),
+            publish_dds_ns: dds.into(),
+            transport_ns: transport.into(),
+            receive_dds_ns: receive.into(),
+            executor_ns: executor.into(),
+            take_rmw_ns: take_rmw.into(),
+            take_rcl_ns: take_rcl.into(),
+            take_client_library_ns: take_client.into(),
         });
     }
     let text = "borders between layers that seem to lie before the one above, or after the message was taken; their \
@@ -60,16 +60,16 @@ fn ends(
     let endpoint = &seen.endpoints[take.endpoint];
     let passed = matched.samples.passed(publication, published.process, seen.process_of(take.endpoint), endpoint.gid);
     [
-        published.rcl_ns,
-        published.rmw_called_ns,
-        published.rmw_ns,
+        published.rcl_ns.get(),
+        published.rmw_called_ns.get(),
+        published.rmw_ns.get(),
         passed.sent_ns,
         passed.received_ns,
-        passed.available_ns.or(take.arrival),
-        take.called_ns,
+        passed.available_ns.or(take.arrival.get()),
+        take.called_ns.get(),
         Some(take.time),
         // Without a callback a latency ends at the take, above which nothing belongs to it.
-        take.rcl_ns.filter(|_| callback_ns.is_some()),
+        take.rcl_ns.get().filter(|_| callback_ns.is_some()),
         callback_ns,
     ]
 }
@@ -77,7 +77,7 @@ fn ends(
 /// The same of ROS 1: roscpp has neither rcl nor rmw below it.
 fn ends_of_ros1(take: &TakeSeen, written: i64, callback_ns: Option<i64>) -> [Option<i64>; 10] {
     let mut ends = [None; 10];
-    (ends[0], ends[4], ends[6], ends[9]) = (Some(written), take.arrival, Some(take.time), callback_ns);
+    (ends[0], ends[4], ends[6], ends[9]) = (Some(written), take.arrival.get(), Some(take.time), callback_ns);
     ends
 }
 

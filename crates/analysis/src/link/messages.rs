@@ -1,6 +1,6 @@
 //! Rows of publications and messages inside the measured window.
 
-use super::lost::{lost, Ends};
+use super::lost::{self, Ends};
 use super::{promise, Matched};
 use crate::observe::serving::Ended;
 use crate::observe::{EndpointSeen, PublicationSeen, Seen, TakeSeen, Topic, INTERNAL};
@@ -43,7 +43,7 @@ fn publications(seen: &Seen, options: &Options) -> Rows<Publication> {
                 .push(Publication {
                     publisher,
                     publish_ns: publication.time,
-                    due_ns: publication.due_ns,
+                    due_ns: publication.due_ns.get(),
                     sequence: publication.id.map(|id| id.1),
                     size_bytes: publication.size_bytes,
                     execution: publication.execution,
@@ -58,31 +58,52 @@ fn publications(seen: &Seen, options: &Options) -> Rows<Publication> {
 fn taken(seen: &Seen, matched: &Matched, ended: &Ended, options: &Options, workload: Option<&Workload>) -> Messages {
     let mut notes = Vec::new();
     let deadlines = deadlines_ns(seen, matched, options, workload);
-    let (mut messages, mut takes) = (Rows::new(), Rows::new());
+    let publication_of = |take: &TakeSeen| take.publication.map(|p| &seen.publications[p]);
+    let mut lost: Rows<Message> = Rows::new();
+    lost.extend(matched.ros1.lost_messages(seen, options));
     let mut not_recorded = 0;
+    // When each was sent, and its row among the takes, or that many behind them its place among the lost.
+    let mut order: Rows<(i64, u32)> = Rows::new();
     for (row, take) in far_apart(seen.takes.numbered()) {
-        let publication = take.publication.map(|p| &seen.publications[p]);
+        let publication = publication_of(take);
         if !options.measures(publication.map_or(take.time, PublicationSeen::belongs_ns)) {
             continue;
         }
         let told = matched.ros1.latched.contains(&row) || matched.doubts.has(take.endpoint);
         not_recorded += u64::from(publication.is_none() && !told);
+        order.push((publication.map_or(take.time, |p| p.time), row.number()));
+    }
+    if not_recorded > 0 {
+        let text = "messages taken whose publication was not recorded: counted as received, without latency";
+        notes.push(Note { name: "publication-not-recorded".into(), count: not_recorded, text: text.into() });
+    }
+    let (ends, not_taken) = lost::lost(seen, matched, ended, options, workload, &mut notes);
+    lost.extend(not_taken);
+    let takes_end = seen.takes.len() as u32;
+    order.extend(lost.iter().zip(takes_end..).map(|(m, row)| (m.publish_ns.unwrap_or(i64::MIN), row)));
+    // Time, then subscription: the same at every reading.
+    let place = |row: u32| match row.checked_sub(takes_end) {
+        None => (seen.takes[row as usize].endpoint, Some(seen.takes[row as usize].time)),
+        Some(lost_row) => (lost[lost_row as usize].subscription, None),
+    };
+    let order = order.sorted_by(|a, b| a.0.cmp(&b.0).then_with(|| place(a.1).cmp(&place(b.1))));
+    let message = |take: &TakeSeen| {
+        let publication = publication_of(take);
         let start = take.execution.map(|e| seen.executions[e].start_ns);
         // A polling take happens inside a callback: the message has no first line of its own.
-        let callback_ns = take.first_line.or(start.filter(|s| *s >= take.time));
+        let callback_ns = take.first_line.get().or(start.filter(|s| *s >= take.time));
         let latency = publication.map(|p| callback_ns.unwrap_or(take.time) - p.time);
         let publisher = publication.and_then(|p| p.endpoint).filter(|e| *e != INTERNAL);
         let deadline = publisher.and_then(|p| deadlines[p]);
         let late = latency.zip(deadline).is_some_and(|(latency, deadline)| latency > deadline);
         let emulated = seen.is_emulated(seen.process_of(take.endpoint))
             || publication.is_some_and(|p| seen.is_emulated(p.process));
-        takes.push(Some(row));
-        messages.push(Message {
+        Message {
             publisher,
             subscription: take.endpoint,
             sequence: take.id.map(|id| id.1),
             publish_ns: publication.map(|p| p.time),
-            arrival_ns: take.arrival,
+            arrival_ns: take.arrival.get(),
             take_ns: Some(take.time),
             callback_ns,
             execution: take.execution,
@@ -96,24 +117,14 @@ fn taken(seen: &Seen, matched: &Matched, ended: &Ended, options: &Options, workl
             },
             lost_in: None,
             emulated,
-        });
+        }
+    };
+    let (mut messages, mut takes) = (Rows::new(), Rows::new());
+    for (_, row) in far_apart(order.iter()) {
+        let take = (*row < takes_end).then(|| Row::new(*row));
+        messages.push(take.map_or_else(|| lost[(row - takes_end) as usize], |take| message(&seen.takes[take])));
+        takes.push(take);
     }
-    if not_recorded > 0 {
-        let text = "messages taken whose publication was not recorded: counted as received, without latency";
-        notes.push(Note { name: "publication-not-recorded".into(), count: not_recorded, text: text.into() });
-    }
-    messages.extend(matched.ros1.lost_messages(seen, options));
-    let ends = lost(seen, matched, ended, options, workload, &mut messages, &mut notes);
-    // Time, then subscription: the same at every reading.
-    takes.extend(std::iter::repeat_n(None, messages.len() - takes.len()));
-    let order: Rows<(Option<i64>, u32)> =
-        messages.iter().zip(0..).map(|(m, row)| (m.publish_ns.or(m.take_ns), row)).collect();
-    let place = |row: u32| (messages[row as usize].subscription, messages[row as usize].take_ns);
-    let order = order.sorted_by(|a, b| a.0.cmp(&b.0).then_with(|| place(a.1).cmp(&place(b.1))));
-    let (takes, messages) = both(
-        || far_apart(order.iter()).map(|(_, row)| takes[*row as usize]).collect(),
-        || far_apart(order.iter()).map(|(_, row)| messages[*row as usize]).collect(),
-    );
     Messages { publications: Rows::new(), messages, takes, ends, notes }
 }
 

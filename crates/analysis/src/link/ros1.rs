@@ -8,7 +8,7 @@
 use crate::observe::ros1::{Incoming, Outgoing, Ports, Received, Ros1, Source, Subscription};
 use crate::observe::{PublicationSeen, Seen, TakeSeen, Topic, UnlinkedOfRos1, INTERNAL};
 use crate::Options;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use tacho_tables::row::Row;
 use tacho_tables::rows::{far_apart, Rows};
 use tacho_tables::{CallbackKind, Delivery, Endpoint, LostIn, Message, Process};
@@ -186,14 +186,14 @@ fn connections(of: &Ros1) -> HashMap<u32, Connection<'_>> {
         UDPROS => Some((transport, 0, subscribers_port, topic)),
         _ => None,
     };
-    let mut by_ports: HashMap<_, Vec<&Outgoing>> = HashMap::new();
+    let mut by_ports: HashMap<_, Vec<&Outgoing>> = HashMap::default();
     for outgoing in &of.outgoing {
         let Ports { transport, local, remote } = outgoing.ports;
         if let Some(key) = key(transport, local, remote, outgoing.topic) {
             by_ports.entry(key).or_default().push(outgoing);
         }
     }
-    let mut connections = HashMap::new();
+    let mut connections = HashMap::default();
     for (index, incoming) in of.incoming.iter().enumerate() {
         let Ports { transport, local, remote } = incoming.ports;
         let same = key(transport, remote, local, incoming.topic).and_then(|key| by_ports.get(&key));

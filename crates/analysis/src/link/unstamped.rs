@@ -6,7 +6,7 @@
 //! stamp lies near its own event and about anywhere between two others.
 
 use crate::observe::{PublicationSeen, TakeSeen};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use tacho_tables::row::Row;
 use tacho_tables::rows::Rows;
 

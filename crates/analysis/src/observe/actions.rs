@@ -4,7 +4,7 @@
 
 use crate::observe::{PublicationSeen, Seen};
 use crate::Options;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use tacho_events::{Gid, Handle, Payload, Texts};
 use tacho_tables::row::{self, Row};
 use tacho_tables::{action_of, Callback, CallbackKind, Execution, Goal, GoalOutcome, Node, Process};

@@ -19,7 +19,8 @@ use crate::observe::{PublicationSeen, Seen, SkipSeen, StreamSeen, TakeSeen, UseS
 use crate::Options;
 use callbacks::Beginning;
 pub(crate) use responses::is_of_executor;
-use std::collections::{HashMap, VecDeque};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::VecDeque;
 use tacho_events::layout::TickSource;
 use tacho_events::{Event, Gid, Handle, Payload, ProcessFacts, Texts};
 use tacho_tables::row::{Column, Row};
@@ -303,7 +304,7 @@ impl Collector {
                 let row = &mut self.seen.publications[publication];
                 row.id = id;
                 row.size_bytes = Some(size_bytes);
-                row.due_ns = due.map(|due| due.1);
+                row.due_ns = due.map(|due| due.1).into();
             }
             Payload::RclcppIntraPublish { publisher, message } => {
                 let publication = self.publish(process, stream, Depth::IntraProcess, publisher, message, now);
@@ -316,7 +317,7 @@ impl Collector {
             Payload::RclPublish { publisher, message } => {
                 let before = Row::behind(self.seen.publications.len());
                 let publication = self.publish(process, stream, Depth::Rcl, publisher, message, now);
-                self.seen.publications[publication].rcl_ns = (publication < before).then_some(now);
+                self.seen.publications[publication].rcl_ns = (publication < before).then_some(now).into();
             }
             Payload::RmwPublish { rmw_publisher, message, timestamp } => {
                 self.rmw_publish(process, stream, rmw_publisher, message, timestamp, now);
@@ -328,7 +329,7 @@ impl Collector {
 
             Payload::RmwPublishCalled { message, .. } => {
                 if let Some(publishing) = self.threads[stream].publishing.filter(|p| p.message == message) {
-                    self.seen.publications[publishing.publication].rmw_called_ns = Some(now);
+                    self.seen.publications[publishing.publication].rmw_called_ns = now.into();
                 }
             }
             Payload::RmwTakeCalled { rmw_subscription } => {
@@ -346,7 +347,7 @@ impl Collector {
                     let row = &mut self.seen.takes[take];
                     row.source_timestamp = source_timestamp;
                     row.message = message.0;
-                    row.called_ns = called.map(|called| called.1).or(row.called_ns);
+                    row.called_ns = called.map(|called| called.1).or(row.called_ns.get()).into();
                 }
                 // Feedback goes to a callback that says so.
                 let feedback =

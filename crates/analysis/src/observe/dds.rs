@@ -5,7 +5,7 @@
 //! by the thread that was inside that call when the DDS handed it over, else by writer and source timestamp.
 
 use crate::observe::{PublicationSeen, Seen, INTERNAL};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use tacho_events::{Gid, Payload};
 use tacho_tables::row::Row;
 use tacho_tables::rows::Rows;

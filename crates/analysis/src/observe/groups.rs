@@ -1,7 +1,8 @@
 //! Callback groups of rclcpp: of those in a mutually exclusive one, one runs at a time. Our recorder tells of each
 //! member what group it is of; CARET tells members, groups and executors apart, in any order.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeMap;
 use tacho_events::{Handle, Payload, Texts};
 use tacho_tables::row::Row;
 use tacho_tables::{Callback, Process};

@@ -6,7 +6,7 @@
 use crate::observe::groups::{Members, ToldByHandle, CLIENT};
 use crate::observe::intra_process::{Buffers, HandedOver};
 use crate::observe::{is_internal, EndpointSeen, Seen, INTERNAL};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use tacho_events::{Gid, Handle, Payload, Texts};
 use tacho_tables::row::{self, Row};
 use tacho_tables::rows::Rows;

@@ -1,7 +1,7 @@
 //! Messages handed over inside a process: through ring buffers of rclcpp, one a subscription.
 
 use crate::observe::PublicationSeen;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use tacho_events::Handle;
 use tacho_tables::row::Row;
 

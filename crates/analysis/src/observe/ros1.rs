@@ -10,11 +10,11 @@ pub(crate) use connections::{Incoming, Outgoing, Ports, Received, Written};
 
 use crate::observe::handles::Handles;
 use crate::observe::{is_internal, EndpointSeen, PublicationSeen, Seen, TakeSeen, INTERNAL};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use tacho_events::{Handle, Payload, Texts};
 use tacho_tables::row::{self, Row};
 use tacho_tables::rows::Rows;
-use tacho_tables::{Callback, CallbackKind, Endpoint, EndpointKind, Execution, Node, Process};
+use tacho_tables::{Callback, CallbackKind, Endpoint, EndpointKind, Execution, MaybeNs, Node, Process};
 
 /// Whether an event is one of roscpp's.
 pub(crate) fn is_of_roscpp(payload: &Payload) -> bool {
@@ -235,11 +235,11 @@ impl Ros1 {
                     message: 0,
                     id: None,
                     publication: None,
-                    arrival: Some(push.time),
+                    arrival: push.time.into(),
                     execution: None,
-                    first_line: None,
-                    called_ns: None,
-                    rcl_ns: None,
+                    first_line: MaybeNs::NONE,
+                    called_ns: MaybeNs::NONE,
+                    rcl_ns: MaybeNs::NONE,
                     intra_process: false,
                 });
                 push.take = Some(take);

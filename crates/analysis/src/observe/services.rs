@@ -6,7 +6,8 @@
 //! from tracetools 8.6 on, the recorder in its place before.
 
 use crate::Options;
-use std::collections::{HashMap, VecDeque};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::VecDeque;
 use tacho_events::{Gid, Handle, Payload, Texts};
 use tacho_tables::row::Row;
 use tacho_tables::rows::Rows;

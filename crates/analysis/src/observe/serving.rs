@@ -7,7 +7,8 @@
 use crate::observe::collect::is_of_executor;
 use crate::observe::{Seen, StreamSeen, INTERNAL};
 use crate::Options;
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeMap;
 use tacho_events::Payload;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::{named, Callback, Endpoint, EndpointKind, Note, Process};
@@ -112,7 +113,7 @@ impl Ended {
 /// When the executors of all ends had ended.
 pub(crate) fn ended(seen: &Seen) -> Ended {
     let executors = Executors::of(seen);
-    let mut streams: HashMap<Row<Endpoint>, Vec<u32>> = HashMap::new();
+    let mut streams: HashMap<Row<Endpoint>, Vec<u32>> = HashMap::default();
     let named = |endpoint: &Row<Endpoint>| *endpoint != INTERNAL;
     let published = seen.publications.iter().filter_map(|p| Some((p.endpoint.filter(named)?, p.execution?)));
     let taken = seen.takes.iter().filter_map(|take| Some((take.endpoint, take.execution?)));
@@ -168,14 +169,14 @@ struct Executors {
 impl Executors {
     fn of(seen: &Seen) -> Executors {
         let mut of_stream: Vec<u32> = (0..seen.streams.len() as u32).collect();
-        let mut of_callback: HashMap<Row<Callback>, u32> = HashMap::new();
+        let mut of_callback: HashMap<Row<Callback>, u32> = HashMap::default();
         for (execution, stream) in seen.executions.iter().zip(seen.execution_stream.iter()) {
             let other = *of_callback.entry(execution.callback).or_insert(*stream);
             let (one, other) = (first(&mut of_stream, other), first(&mut of_stream, *stream));
             of_stream[one.max(other) as usize] = one.min(other);
         }
-        let mut parts: HashMap<u32, Vec<Executing>> = HashMap::new();
-        let mut threads: HashMap<Row<Process>, u32> = HashMap::new();
+        let mut parts: HashMap<u32, Vec<Executing>> = HashMap::default();
+        let mut threads: HashMap<Row<Process>, u32> = HashMap::default();
         seen.streams
             .iter()
             .filter(|stream| stream.executing.is_some())

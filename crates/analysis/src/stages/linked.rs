@@ -42,7 +42,7 @@ impl Linked {
         let Related { mut seen, mut options, scheduled, ended, ros1, services, actions, mut notes } = related;
         let mut matched = link(&mut seen, &ros1, &ended, &options);
         if let Some(begin_ns) = options.begin_ns.filter(|_| options.leaves_start_up) {
-            options.started_ns = start_up::end_ns(&seen, &matched, begin_ns);
+            options.started_ns = start_up::end_ns(&seen, begin_ns);
         }
         let mut messages = messages(&seen, &matched, &ended, &options, workload);
         let ((layers, layer_notes), endpoints) =

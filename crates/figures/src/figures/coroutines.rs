@@ -1,6 +1,6 @@
 //! Coroutines of rclpy: executions that are parts of one call. docs/figures.md, "callbacks".
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use tacho_tables::row::Row;
 use tacho_tables::rows::Rows;
 use tacho_tables::Execution;
@@ -25,9 +25,9 @@ pub(crate) fn later_parts(
     executions: &Rows<Execution>,
     are_lost: impl Fn(i64, i64) -> bool,
 ) -> HashMap<Row<Execution>, Option<LaterParts>> {
-    let mut later = HashMap::new();
+    let mut later = HashMap::default();
     // The call of each part that nothing has resumed yet, unless it is the first one.
-    let mut call_of: HashMap<Row<Execution>, Row<Execution>> = HashMap::new();
+    let mut call_of: HashMap<Row<Execution>, Row<Execution>> = HashMap::default();
     for (row, execution) in executions.numbered() {
         let Some(before) = execution.resumes else { continue };
         let call = call_of.remove(&before).unwrap_or(before);

@@ -2,7 +2,8 @@
 //! instances.
 
 use crate::figures::Repeat;
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeMap;
 use tacho_analysis::Options;
 use tacho_events::wall;
 use tacho_tables::row::{Column, Row};
@@ -84,9 +85,9 @@ fn spans_of_inputs(chains: usize, repeats: &[Repeat<'_>], places: &[Places]) -> 
         rows.flat_map(|(place, row)| {
             let since = |end: Option<i64>, start: Option<i64>| Some((end? - start?) as f64 / NS_PER_MS);
             let spans = [
-                since(row.reflected_ns, row.previous_ns),
-                since(row.last_used_ns, Some(row.start_ns)),
-                since(row.last_used_ns.and(row.replaced_ns), Some(row.start_ns)),
+                since(row.reflected_ns.get(), row.previous_ns.get()),
+                since(row.last_used_ns.get(), Some(row.start_ns)),
+                since(row.last_used_ns.get().and(row.replaced_ns.get()), Some(row.start_ns)),
             ];
             let series = (0..3).map(move |series| Row::behind(3 * place + series));
             series.zip(spans).filter_map(|(series, span)| Some((series, span?)))
@@ -116,8 +117,8 @@ fn pending(tables: &Tables, options: &Options) -> Column<Chain, Option<i64>> {
     };
     let ends: Column<Chain, i64> = Column::of(tables.chains.iter().map(end_of_chain));
     let mut waits: Column<Chain, Option<i64>> = Column::of(tables.chains.iter().map(|_| None));
-    for row in tables.inputs.iter().filter(|row| row.reflected_ns.is_none()) {
-        let since = ends[row.chain] - row.previous_ns.unwrap_or(row.start_ns);
+    for row in tables.inputs.iter().filter(|row| row.reflected_ns.get().is_none()) {
+        let since = ends[row.chain] - row.previous_ns.get().unwrap_or(row.start_ns);
         let longest = &mut waits[row.chain];
         *longest = (*longest).max(Some(since).filter(|ns| *ns > 0));
     }

@@ -10,7 +10,8 @@ mod subscribing;
 mod wire;
 
 use crate::figures::{latency_us, Repeat};
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeMap;
 use tacho_analysis::promise::{self, Promise};
 use tacho_tables::row::{rows_of, Row};
 use tacho_tables::summary::{ChainFigures, Distribution, Point, PointChain};
@@ -117,7 +118,7 @@ fn ends(tables: &Tables, kind: EndpointKind) -> Vec<(Row<Endpoint>, End)> {
     let mut rows: Vec<Row<Endpoint>> =
         rows_of(&tables.endpoints).filter(|e| tables.endpoints[*e].kind == kind).collect();
     rows.sort_by_key(|row| tables.endpoints[*row].created_ns);
-    let mut ordinals: HashMap<(&str, &str), usize> = HashMap::new();
+    let mut ordinals: HashMap<(&str, &str), usize> = HashMap::default();
     let end = |row: Row<Endpoint>| {
         let endpoint = &tables.endpoints[row];
         let node = tables.nodes[endpoint.node].name.as_str();
@@ -136,7 +137,7 @@ struct Ends<T> {
 
 impl<T: Default> Ends<T> {
     fn new() -> Self {
-        Ends { order: Vec::new(), known: HashMap::new() }
+        Ends { order: Vec::new(), known: HashMap::default() }
     }
 
     /// Whether it was seen.

@@ -1,7 +1,8 @@
 //! Figures of services: how long their calls took, step by step.
 
 use crate::figures::Repeat;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use rustc_hash::FxHashSet as HashSet;
+use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::row::Row;
 use tacho_tables::summary::{Distribution, ServiceFigures};
 use tacho_tables::{action_of, Node, ServiceCall};

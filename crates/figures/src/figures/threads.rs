@@ -1,7 +1,8 @@
 //! Figures of threads: executor states, wake-up latency, and who kept callbacks from a CPU.
 
 use crate::figures::Repeat;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::row::Row;
 use tacho_tables::summary::{Distribution, ExecutorFigures, PreemptorFigures};
 use tacho_tables::{Callback, OffCpu, Process, Tables};
@@ -26,11 +27,11 @@ struct SoFar {
 /// serves the same nodes.
 pub(crate) fn executors(repeats: &[Repeat<'_>]) -> Vec<ExecutorFigures> {
     let mut order: Vec<SoFar> = Vec::new();
-    let mut known: HashMap<(Vec<String>, usize), usize> = HashMap::new();
+    let mut known: HashMap<(Vec<String>, usize), usize> = HashMap::default();
     for Repeat { tables, options, .. } in repeats {
         let nodes = nodes_of_threads(tables);
-        let mut ordinals: HashMap<&[String], usize> = HashMap::new();
-        let mut of_thread: HashMap<Thread, usize> = HashMap::new();
+        let mut ordinals: HashMap<&[String], usize> = HashMap::default();
+        let mut of_thread: HashMap<Thread, usize> = HashMap::default();
         for row in &tables.executors {
             let names = nodes.get(&(row.process, row.tid)).map_or(&[][..], Vec::as_slice);
             let ordinal = ordinals.entry(names).or_default();
@@ -74,7 +75,7 @@ pub(crate) fn executors(repeats: &[Repeat<'_>]) -> Vec<ExecutorFigures> {
             .iter()
             .filter(|row| row.execution.is_none() && row.woken && options.measures(row.from_ns));
         // Rows of one wait for a CPU, while others had it in turn, follow each other without a gap.
-        let mut waits: HashMap<Thread, (i64, i64)> = HashMap::new();
+        let mut waits: HashMap<Thread, (i64, i64)> = HashMap::default();
         let mut add = |thread: Thread, (from, to): (i64, i64)| {
             if let Some(index) = of_thread.get(&thread) {
                 order[*index].wakeups_us.push((to - from) as f64 / NS_PER_US);
@@ -117,7 +118,7 @@ type Thread = (Row<Process>, u32);
 
 /// Names of the nodes whose callbacks each thread ran.
 fn nodes_of_threads(tables: &Tables) -> HashMap<Thread, Vec<String>> {
-    let mut callbacks: HashMap<Thread, BTreeSet<Row<Callback>>> = HashMap::new();
+    let mut callbacks: HashMap<Thread, BTreeSet<Row<Callback>>> = HashMap::default();
     for execution in &tables.executions {
         let process = tables.callbacks[execution.callback].process;
         callbacks.entry((process, execution.tid)).or_default().insert(execution.callback);

@@ -3,7 +3,7 @@
 use super::facts::{percent, time, Facts};
 use super::ran::Ran;
 use super::{Case, Lint};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use tacho_tables::row::{numbered, Row};
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{Callback, CallbackKind, Execution, OffCpu};
@@ -306,7 +306,7 @@ pub const PREEMPTED: Lint = Lint {
     name: "preempted-callback",
     finds: "a callback could have gone on and had no CPU for a good part of its time",
     check: |facts| {
-        let mut off: HashMap<Row<Callback>, HashMap<&str, i64>> = HashMap::new();
+        let mut off: HashMap<Row<Callback>, HashMap<&str, i64>> = HashMap::default();
         for row in facts.tables.preemptions.iter().filter(|p| p.state == OffCpu::Runnable) {
             let execution = row.execution.map(|e| &facts.tables.executions[e]);
             // Of the same executions as the wall time below.

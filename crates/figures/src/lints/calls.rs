@@ -3,7 +3,8 @@
 use super::facts::{percent, time, Facts};
 use super::ran::Executor;
 use super::{Case, Lint};
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeMap;
 use tacho_tables::row::Row;
 use tacho_tables::{Callback, Execution, Node, Process, ServiceCall};
 
@@ -116,7 +117,7 @@ const ASYNCHRONOUS: &str = "an asynchronous call that gives the thread back: rcl
 
 /// Callbacks that sent a request and never ended.
 fn hanging(facts: &Facts<'_>) -> Vec<Case> {
-    let mut slowest: HashMap<&str, i64> = HashMap::new();
+    let mut slowest: HashMap<&str, i64> = HashMap::default();
     for call in &facts.tables.services {
         if let Some((sent, taken)) = call.requested_ns().zip(call.response_taken_ns) {
             let slowest = slowest.entry(call.service.as_str()).or_default();

@@ -2,7 +2,8 @@
 
 use super::facts::time;
 use super::{Case, Lint};
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeMap;
 use tacho_tables::row::Column;
 use tacho_tables::{named, Chain, LinkEvidence, LinkRule};
 
@@ -31,7 +32,7 @@ pub const DEADLINE: Lint = Lint {
             return Vec::new();
         }
         // Place of each chain among the paths of its name.
-        let mut next: HashMap<&str, usize> = HashMap::new();
+        let mut next: HashMap<&str, usize> = HashMap::default();
         let place: Column<Chain, usize> = Column::of(tables.chains.iter().map(|chain| {
             let next = next.entry(&chain.name).or_default();
             *next += usize::from(chain.deadline_ns.is_some());

@@ -3,7 +3,8 @@
 use super::facts::{time, Facts};
 use super::ran::{Executor, Ran, Thread};
 use super::{Case, Lint};
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeSet;
 use tacho_tables::row::Row;
 use tacho_tables::{named, Callback, ExecutorThread};
 
@@ -44,7 +45,7 @@ fn at_once(ran: &[Ran], until: i64) -> (BTreeSet<Row<Callback>>, BTreeSet<Row<Ca
 
 fn bottleneck(facts: &Facts<'_>, executor: &Executor, waits: &HashMap<Thread, (i64, i64)>) -> Option<Case> {
     let (window, threads) = (facts.window_ns(), executor.threads);
-    let mut by_callback: HashMap<Row<Callback>, i64> = HashMap::new();
+    let mut by_callback: HashMap<Row<Callback>, i64> = HashMap::default();
     let clipped = |r: &Ran| r.end_ns.min(facts.window.1) - r.start_ns;
     executor.ran.iter().for_each(|r| *by_callback.entry(r.callback).or_default() += clipped(r));
     if by_callback.len() < 2 || window == 0 {
@@ -125,7 +126,7 @@ fn subject(facts: &Facts<'_>, executor: &Executor) -> String {
 /// Of each thread, what messages waited from their arrival, or publish call where that is not recorded, to the start of
 /// their callback, together, and how many did. What a callback took that ran already did not wait for it.
 fn message_waits(facts: &Facts<'_>) -> HashMap<Thread, (i64, i64)> {
-    let mut waits: HashMap<Thread, (i64, i64)> = HashMap::new();
+    let mut waits: HashMap<Thread, (i64, i64)> = HashMap::default();
     for message in facts.messages() {
         let Some((execution, there)) = message.execution.zip(message.arrival_ns.or(message.publish_ns)) else {
             continue;

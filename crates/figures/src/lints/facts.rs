@@ -2,7 +2,8 @@
 
 use super::ran::{executors, Executor, Ran, Thread};
 use crate::figures::Repeat;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use tacho_analysis::queue::Traffic;
 use tacho_analysis::Options;
@@ -104,7 +105,7 @@ impl<'a> Facts<'a> {
             measured().filter(|e| e.resumes.is_none()).filter_map(complete).map(|ran| (ran.callback, ran))
         });
         let of_thread = Grouped::new(threads.len(), outermost);
-        let mut topics: HashMap<&str, Row<Topic>> = HashMap::new();
+        let mut topics: HashMap<&str, Row<Topic>> = HashMap::default();
         for endpoint in &tables.endpoints {
             let next = Row::behind(topics.len());
             topics.entry(&endpoint.topic).or_insert(next);
@@ -133,7 +134,7 @@ impl<'a> Facts<'a> {
         let from = options.measured_from_ns.max(options.started_ns);
         let window = (from.unwrap_or(first), options.measured_to_ns.unwrap_or(last));
         let states = Column::of(rows_of(&tables.nodes).map(|node| crate::figures::lifecycle::stretches(repeat, node)));
-        let mut off_cpu: HashMap<Row<Callback>, (i64, i64)> = HashMap::new();
+        let mut off_cpu: HashMap<Row<Callback>, (i64, i64)> = HashMap::default();
         for row in &tables.preemptions {
             let Some(execution) = row.execution.map(|e| &tables.executions[e]).filter(|e| options.judges(e.start_ns))
             else {

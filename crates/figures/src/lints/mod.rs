@@ -19,8 +19,8 @@ mod timers;
 use crate::figures::Repeat;
 pub(crate) use callbacks::ON_AVERAGE;
 use facts::Facts;
+use rustc_hash::FxHashMap as HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::HashMap;
 use tacho_tables::in_order::in_order;
 use tacho_tables::summary::{Finding, FindingCase};
 use tacho_workload::model::Workload;
@@ -85,9 +85,9 @@ pub(crate) fn findings(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> V
     let find = |lint: &Lint| {
         // By subject and, where a run has several of one name, which of them by weight: of each the worst, and the
         // repeats that have it.
-        let mut known: HashMap<(String, usize), (Case, u64)> = HashMap::new();
+        let mut known: HashMap<(String, usize), (Case, u64)> = HashMap::default();
         for facts in &facts {
-            let mut of_name: HashMap<String, usize> = HashMap::new();
+            let mut of_name: HashMap<String, usize> = HashMap::default();
             for case in worst_first((lint.check)(facts)) {
                 let place = of_name.entry(case.subject.clone()).or_default();
                 let key = (case.subject.clone(), *place);

@@ -3,7 +3,8 @@
 use super::facts::{percent, time, Facts};
 use super::ran::Ran;
 use super::{Case, Lint};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tacho_analysis::{promise, udpros};
 use tacho_tables::row::{numbered, rows_of, Row};
 use tacho_tables::rows::grouped::Grouped;
@@ -89,7 +90,7 @@ pub const LARGE_OVER_UDP: Lint = Lint {
     name: "large-message-over-udp",
     finds: "messages larger than a datagram go over UDP",
     check: |facts| {
-        let mut largest: HashMap<Row<Endpoint>, u64> = HashMap::new();
+        let mut largest: HashMap<Row<Endpoint>, u64> = HashMap::default();
         for row in facts.publications() {
             if let Some(size) = row.size_bytes.filter(|size| *size > DATAGRAM_BYTES) {
                 let most = largest.entry(row.publisher).or_default();

@@ -2,7 +2,7 @@
 
 use super::facts::{percent, Facts, Received};
 use super::{Case, Lint};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use tacho_analysis::queue::{published_before_next_take, Traffic};
 use tacho_analysis::udpros;
 use tacho_tables::row::{numbered, Row};
@@ -97,13 +97,13 @@ fn lossy(facts: &Facts<'_>, subscription: Row<Endpoint>, received: Received<'_>)
 fn silent<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = (Row<Endpoint>, Row<Endpoint>, usize)> + 'f {
     let endpoints = &facts.tables.endpoints;
     let of = |kind| numbered(endpoints).filter(move |(_, e)| e.kind == kind).map(|(row, _)| row);
-    let mut heard: HashSet<(Row<Endpoint>, Row<Endpoint>)> = HashSet::new();
+    let mut heard: HashSet<(Row<Endpoint>, Row<Endpoint>)> = HashSet::default();
     // Of a recorded program a message is lost only between two that exchanged another one, be it outside of the window.
     let met = |m: &&Message| m.take_ns.is_some() || facts.workload.is_none() && m.delivery == Delivery::Lost;
     let taken = facts.messages().filter(met);
     heard.extend(taken.filter_map(|m| Some((m.publisher?, m.subscription))));
     let sent = Grouped::new(endpoints.len(), || facts.publications().map(|p| (p.publisher, p.publish_ns)));
-    let mut subscriptions: HashMap<&str, Vec<Row<Endpoint>>> = HashMap::new();
+    let mut subscriptions: HashMap<&str, Vec<Row<Endpoint>>> = HashMap::default();
     // What one took whose messages are not linked is not known.
     for s in of(EndpointKind::Subscription).filter(|s| endpoints[*s].linked != Some(false)) {
         subscriptions.entry(endpoints[s].topic.as_str()).or_default().push(s);

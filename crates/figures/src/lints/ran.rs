@@ -1,6 +1,7 @@
 //! What threads and executors ran.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::near::partition_near;
 use tacho_tables::row::Row;
 use tacho_tables::rows::Rows;
@@ -73,7 +74,7 @@ pub fn executors<'a>(rows: &[ExecutorThread], threads: impl Iterator<Item = (Thr
 /// threads that ran the same callback belong together.
 fn joined(found: Vec<Executor>) -> Vec<Executor> {
     let mut joined: Vec<Executor> = Vec::new();
-    let mut of_callback: HashMap<Row<Callback>, usize> = HashMap::new();
+    let mut of_callback: HashMap<Row<Callback>, usize> = HashMap::default();
     for executor in found {
         let callbacks: BTreeSet<Row<Callback>> = executor.ran.iter().map(|ran| ran.callback).collect();
         let mut known: Vec<usize> =

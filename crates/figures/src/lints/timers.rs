@@ -4,7 +4,8 @@ use super::callbacks;
 use super::facts::{percent, time, Facts};
 use super::ran::{Executor, Ran};
 use super::{Case, Lint};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeMap;
 use tacho_tables::row::Row;
 use tacho_tables::rows::far_apart;
 use tacho_tables::Callback;
@@ -35,7 +36,7 @@ pub const LATE_TIMER: Lint = Lint {
 
 /// Place of the one executor that runs each callback; none of those that run on several.
 fn executor_of(executors: &[Executor]) -> HashMap<Row<Callback>, usize> {
-    let (mut of, mut several) = (HashMap::new(), HashSet::new());
+    let (mut of, mut several) = (HashMap::default(), HashSet::default());
     for (place, executor) in executors.iter().enumerate() {
         for ran in &executor.ran {
             if *of.entry(ran.callback).or_insert(place) != place {
@@ -58,22 +59,23 @@ fn late_timer(
         return None;
     }
     let beside = beside(executor, timer);
-    let (mut late, mut by): (Vec<i64>, HashMap<Row<Callback>, i64>) = (Vec::new(), HashMap::new());
+    let (mut late, mut by): (Vec<i64>, HashMap<Row<Callback>, i64>) = (Vec::new(), HashMap::default());
     // When the start before was due. A start that nothing held up is on the grid, which may wander.
     let (mut grid, mut near) = (ran.first()?.start_ns, 0);
+    let mut others = Shares::default();
     for ran in far_apart(ran[1..].iter()) {
         let due = grid + period;
         let waited = ran.start_ns - due;
-        let others = match waited > 0 {
-            true => kept_by(executor, &beside, timer, (due, ran.start_ns), &mut near),
-            false => BTreeMap::new(),
-        };
-        let held = others.values().sum::<i64>() as f64 >= BY_OTHERS * waited as f64 && waited > 0;
+        others.0.clear();
+        if waited > 0 {
+            kept_by(executor, &beside, timer, (due, ran.start_ns), &mut near, &mut others);
+        }
+        let held = others.sum() as f64 >= BY_OTHERS * waited as f64 && waited > 0;
         // rcl leaves out what it missed and stays on its grid.
         grid = if held { due + waited.div_euclid(period) * period } else { ran.start_ns };
         if held && waited as f64 > LATE * period as f64 {
             late.push(waited);
-            others.into_iter().for_each(|(callback, ns)| *by.entry(callback).or_default() += ns);
+            others.0.iter().for_each(|(callback, ns)| *by.entry(*callback).or_default() += ns);
         }
     }
     let starts = ran.len() - 1;
@@ -113,7 +115,7 @@ fn late_timer(
 
 /// Callbacks that ran at the same time as this one at some time: no group keeps them apart.
 fn beside(executor: &Executor, callback: Row<Callback>) -> HashSet<Row<Callback>> {
-    let mut beside = HashSet::new();
+    let mut beside = HashSet::default();
     let mut running: Vec<Ran> = Vec::new();
     for one in executor.ran.iter().filter(|_| executor.threads > 1) {
         running.retain(|other| other.end_ns > one.start_ns);
@@ -126,37 +128,58 @@ fn beside(executor: &Executor, callback: Row<Callback>) -> HashSet<Row<Callback>
     beside
 }
 
+/// Time of each of a few callbacks, ns: looking through all is fastest.
+#[derive(Default)]
+struct Shares(Vec<(Row<Callback>, i64)>);
+
+impl Shares {
+    fn add(&mut self, callback: Row<Callback>, ns: i64) {
+        match self.0.iter_mut().find(|(known, _)| *known == callback) {
+            Some((_, sum)) => *sum += ns,
+            None => self.0.push((callback, ns)),
+        }
+    }
+
+    fn sum(&self) -> i64 {
+        self.0.iter().map(|(_, ns)| ns).sum()
+    }
+}
+
 /// What kept a callback of an executor from starting between two instants: callbacks on its one thread; of several
 /// threads those that never ran at the same time as it, or else all, while they had all threads. `near`: where the
-/// look-up before ended.
+/// look-up before ended; `by`: empty.
 fn kept_by(
     executor: &Executor,
     beside: &HashSet<Row<Callback>>,
     but: Row<Callback>,
     (from, to): (i64, i64),
     near: &mut usize,
-) -> BTreeMap<Row<Callback>, i64> {
-    let mut by: BTreeMap<Row<Callback>, i64> = BTreeMap::new();
-    let inside: Vec<&Ran> = executor.between(from, to, near).filter(|ran| ran.callback != but).collect();
+    by: &mut Shares,
+) {
     let clipped = |ran: &Ran| (ran.start_ns.max(from), ran.end_ns.min(to));
-    for ran in inside.iter().filter(|ran| !beside.contains(&ran.callback)) {
-        let (start, end) = clipped(ran);
-        *by.entry(ran.callback).or_default() += end - start;
+    let mut inside: Vec<&Ran> = Vec::new();
+    for ran in executor.between(from, to, near).filter(|ran| ran.callback != but) {
+        if beside.is_empty() || !beside.contains(&ran.callback) {
+            let (start, end) = clipped(ran);
+            by.add(ran.callback, end - start);
+        }
+        if executor.threads > 1 {
+            inside.push(ran);
+        }
     }
-    if executor.threads == 1 || by.values().sum::<i64>() as f64 >= BY_OTHERS * (to - from) as f64 {
-        return by;
+    if executor.threads == 1 || by.sum() as f64 >= BY_OTHERS * (to - from) as f64 {
+        return;
     }
+    by.0.clear();
     let mut borders: Vec<i64> = inside.iter().flat_map(|ran| [clipped(ran).0, clipped(ran).1]).collect();
     borders.sort_unstable();
-    let mut by: BTreeMap<Row<Callback>, i64> = BTreeMap::new();
     for border in borders.windows(2) {
         let there: Vec<_> = inside.iter().filter(|r| r.start_ns <= border[0] && border[1] <= r.end_ns).collect();
         if there.len() >= executor.threads {
             let each = (border[1] - border[0]) / there.len() as i64;
-            there.iter().for_each(|ran| *by.entry(ran.callback).or_default() += each);
+            there.iter().for_each(|ran| by.add(ran.callback, each));
         }
     }
-    by
 }
 
 /// What takes a callback out of the way of another.
@@ -224,7 +247,7 @@ struct Behind {
 }
 
 fn in_step(facts: &Facts<'_>, executor: &Executor, timers: &HashMap<Row<Callback>, i64>) -> Vec<Case> {
-    let mut starts: HashMap<Row<Callback>, usize> = HashMap::new();
+    let mut starts: HashMap<Row<Callback>, usize> = HashMap::default();
     let mut behind: BTreeMap<(Row<Callback>, Row<Callback>), Behind> = BTreeMap::new();
     for pair in executor.ran.windows(2) {
         let [before, ran] = [pair[0], pair[1]];

@@ -1,7 +1,8 @@
 //! Triggers: conditions on a system that goes on, each judged once for each message, soon after that is possible.
 
 use crate::live::LiveWindow;
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 use tacho_events::RunDirectory;
@@ -95,7 +96,7 @@ impl Watch {
         let topics: Vec<String> = triggers.iter().map(|trigger| trigger.topic.clone()).collect();
         let window = LiveWindow::new(run, i64::MAX).with_topics_only(topics);
         let watched =
-            |trigger| Watched { trigger, judged_ns: now, published_ns: None, took: HashMap::new(), slowest_ns: 0 };
+            |trigger| Watched { trigger, judged_ns: now, published_ns: None, took: HashMap::default(), slowest_ns: 0 };
         let triggers = triggers.into_iter().map(watched).collect();
         Watch { window, triggers }
     }
@@ -144,7 +145,7 @@ impl Watched {
             return None;
         }
         // When each message was there.
-        let mut begun: HashMap<(Row<Endpoint>, Row<Endpoint>, i64), i64> = HashMap::new();
+        let mut begun: HashMap<(Row<Endpoint>, Row<Endpoint>, i64), i64> = HashMap::default();
         let mut slowest_ns = 0;
         for message in &tables.messages {
             if let (Some(publisher), Some(publish_ns), Some(there)) =
@@ -161,7 +162,7 @@ impl Watched {
         // Subscriptions that take a publisher's messages.
         let rows: HashMap<Known, Row<Endpoint>> =
             rows_of(&tables.endpoints).map(|endpoint| (known(tables, endpoint), endpoint)).collect();
-        let mut takers: HashMap<Row<Endpoint>, BTreeSet<Row<Endpoint>>> = HashMap::new();
+        let mut takers: HashMap<Row<Endpoint>, BTreeSet<Row<Endpoint>>> = HashMap::default();
         for (publisher, subscription) in self.took.keys() {
             if let (Some(publisher), Some(subscription)) = (rows.get(publisher), rows.get(subscription)) {
                 takers.entry(*publisher).or_default().insert(*subscription);

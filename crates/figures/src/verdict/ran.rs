@@ -2,7 +2,8 @@
 
 use super::late::number_of;
 use crate::figures::Repeat;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::grouped::Grouped;
@@ -70,14 +71,14 @@ impl Ran {
 
 fn loads(repeat: &Repeat<'_>) -> HashMap<(Row<Process>, u32), Load> {
     let tables = repeat.tables;
-    let mut threads: HashMap<(Row<Callback>, u32), (i64, i64, i64)> = HashMap::new();
+    let mut threads: HashMap<(Row<Callback>, u32), (i64, i64, i64)> = HashMap::default();
     for execution in &tables.executions {
         let end = execution.end_ns.unwrap_or(execution.start_ns);
         let (ns, from, to) = threads.entry((execution.callback, execution.tid)).or_insert((0, i64::MAX, i64::MIN));
         *ns += end - execution.start_ns;
         (*from, *to) = ((*from).min(execution.start_ns), (*to).max(end));
     }
-    let mut by_thread: HashMap<(Row<Process>, u32), Vec<(Row<Callback>, i64, i64, i64)>> = HashMap::new();
+    let mut by_thread: HashMap<(Row<Process>, u32), Vec<(Row<Callback>, i64, i64, i64)>> = HashMap::default();
     for ((callback, tid), (ns, from, to)) in threads {
         by_thread.entry((tables.callbacks[callback].process, tid)).or_default().push((callback, ns, from, to));
     }

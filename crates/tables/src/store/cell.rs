@@ -1,6 +1,7 @@
 //! Values of rows as Parquet columns. A plain type makes a REQUIRED column, an `Option` an OPTIONAL one, a `Vec` a
 //! LIST.
 
+use crate::maybe_ns::MaybeNs;
 use crate::row::Row;
 use crate::{
     CallbackKind, CauseKind, Delivery, EndpointKind, GoalOutcome, LinkEvidence, LinkRule, LostIn, Name, OffCpu,
@@ -14,7 +15,7 @@ use parquet::file::reader::RowGroupReader;
 use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::Type;
 use std::fs::File;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A value that one Parquet value holds.
 pub(super) trait Value: Sized {
@@ -100,12 +101,20 @@ value!(String, ByteArrayType, Some(LogicalType::String),
 value!(Name, ByteArrayType, Some(LogicalType::String), v => ByteArray::from(v.as_str()), s => Ok(s.as_utf8()?.into()));
 
 /// Enumerations are stored as the words that JSON has for them.
+/// Words of one column.
+const MOST_WORDS: usize = 64;
+
 macro_rules! word {
     ($($type:ty),*) => {
         $(value!($type, ByteArrayType, Some(LogicalType::String),
             v => {
-                let word = serde_json::to_value(v).ok();
-                ByteArray::from(word.and_then(|w| Some(w.as_str()?.as_bytes().to_vec())).unwrap_or_default())
+                // Each word is made once: a table has hundreds of thousands of them.
+                static WORDS: [OnceLock<ByteArray>; MOST_WORDS] = [const { OnceLock::new() }; MOST_WORDS];
+                let made = || {
+                    let word = serde_json::to_value(v).ok();
+                    ByteArray::from(word.and_then(|w| Some(w.as_str()?.as_bytes().to_vec())).unwrap_or_default())
+                };
+                WORDS[*v as usize].get_or_init(made).clone()
             },
             s => serde_json::from_value(s.as_utf8()?.into()).map_err(|e| ParquetError::General(e.to_string())));)*
     };
@@ -157,6 +166,23 @@ impl<V: Value> Cell for Option<V> {
     }
     fn absent() -> Option<Option<V>> {
         Some(None)
+    }
+}
+
+impl Cell for MaybeNs {
+    type Stored = Int64Type;
+    const TABLE: Option<&'static str> = None;
+    fn schema(name: &str) -> Result<Type, ParquetError> {
+        <Option<i64>>::schema(name)
+    }
+    fn write(&self, levels: &mut Levels<Int64Type>) {
+        self.get().write(levels);
+    }
+    fn read(levels: Levels<Int64Type>) -> Result<Vec<MaybeNs>, ParquetError> {
+        Ok(<Option<i64>>::read(levels)?.into_iter().map(MaybeNs::from).collect())
+    }
+    fn absent() -> Option<MaybeNs> {
+        Some(MaybeNs::NONE)
     }
 }
 

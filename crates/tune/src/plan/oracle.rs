@@ -165,8 +165,8 @@ fn sample(tables: &Tables, chains: &mut BTreeMap<String, Samples>) {
             of.awake.push((instance.end_to_end_ns - instance.alignment_ns.unwrap_or(0)) as f64 / NS_PER_MS);
         }
         for input in tables.inputs.iter().filter(|input| input.chain == row) {
-            of.reaction.extend(input.previous_ns.zip(input.reflected_ns).map(|(from, to)| ms(from, to)));
-            of.age.extend(input.last_used_ns.map(|to| ms(input.start_ns, to)));
+            of.reaction.extend(input.previous_ns.get().zip(input.reflected_ns.get()).map(|(from, to)| ms(from, to)));
+            of.age.extend(input.last_used_ns.get().map(|to| ms(input.start_ns, to)));
         }
     }
 }

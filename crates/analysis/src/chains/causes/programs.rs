@@ -2,7 +2,7 @@
 
 use crate::observe::StreamSeen;
 use crate::stages::Ways;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{OffCpu, Preemption, Process};
@@ -27,8 +27,8 @@ pub(super) type Had = (u32, i64, i64);
 impl<'a> Programs<'a> {
     pub fn new(seen: &'a Ways) -> Programs<'a> {
         let preemptions = &seen.scheduled.preemptions;
-        let mut recorded: HashMap<u32, Option<Row<Process>>> = HashMap::new();
-        let mut streams: HashMap<(Row<Process>, u32), u32> = HashMap::new();
+        let mut recorded: HashMap<u32, Option<Row<Process>>> = HashMap::default();
+        let mut streams: HashMap<(Row<Process>, u32), u32> = HashMap::default();
         for (index, stream) in (0u32..).zip(&seen.streams) {
             let process = recorded.entry(stream.tid).or_insert(Some(stream.process));
             *process = process.filter(|process| *process == stream.process);
@@ -52,7 +52,7 @@ impl<'a> Programs<'a> {
                 (from < row.to_ns).then_some((row.process, (index, from, row.to_ns)))
             })
         });
-        let mut programs = Programs { seen, recorded, first: HashMap::new(), outside, receiving };
+        let mut programs = Programs { seen, recorded, first: HashMap::default(), outside, receiving };
         let all = (0u32..).zip(preemptions.iter().chain(seen.scheduled.receiving.iter()));
         for (index, row) in all.filter(|(_, row)| row.state != OffCpu::Blocked) {
             let key = programs.key(row);

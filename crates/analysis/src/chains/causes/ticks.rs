@@ -6,7 +6,7 @@
 //! all over the period, the time when the timer was made tells it.
 
 use crate::observe::Seen;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use tacho_tables::row::{numbered, Row};
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{Callback, CallbackKind, Execution, Node, CLOCK_TOPIC};

@@ -6,7 +6,7 @@
 use super::{rule_of, Output, Ties, TIMES};
 use super::{Tie, BESIDE_A_STAMP, FREED, LATEST_BESIDE_ANOTHER_INPUT, LATEST_ON_TIMER, MATCHED, SAME_CALLBACK};
 use crate::observe::Topic;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use tacho_tables::row::Row;
 use tacho_tables::rows::{far_apart, Rows};
 use tacho_tables::{Callback, CallbackKind, EndpointKind, Execution, LinkEvidence, LinkRule, Node};

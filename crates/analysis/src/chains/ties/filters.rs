@@ -3,7 +3,7 @@
 use super::input_of::InputOf;
 use super::{Output, Ties, FILTER_EXPLAINS};
 use crate::observe::{PublicationSeen, TakeSeen, Topic};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use tacho_tables::row::Row;
 use tacho_tables::rows::far_apart;
 use tacho_tables::Node;
@@ -40,7 +40,7 @@ impl Ties<'_> {
         let inputs = self.usage.inputs(node);
         let takes = self.usage.takes(node, input);
         let outputs = self.outputs(node, Some(topic));
-        let mut handed_on: HashSet<Row<PublicationSeen>> = HashSet::new();
+        let mut handed_on: HashSet<Row<PublicationSeen>> = HashSet::default();
         for input in &inputs {
             handed_on.extend(self.by_stamp(node, *input, &outputs).iter().map(|(publication, _)| publication));
         }

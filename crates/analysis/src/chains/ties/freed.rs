@@ -6,7 +6,7 @@
 
 use super::{Output, Ties, TIMES};
 use crate::observe::{TakeSeen, Topic};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use tacho_tables::row::Row;
 use tacho_tables::rows::far_apart;
 use tacho_tables::Node;
@@ -33,7 +33,7 @@ impl Ties<'_> {
         let takes = self.usage.takes(node, input);
         let addresses: HashSet<u64> =
             far_apart(takes.iter()).map(|take| seen.takes[*take].message).filter(|message| *message != 0).collect();
-        let mut times: HashMap<u32, Times> = HashMap::new();
+        let mut times: HashMap<u32, Times> = HashMap::default();
         let step = takes.len().div_ceil(KEPT).max(1);
         for pair in far_apart(takes.windows(2).step_by(step)) {
             let (kept, next) = (&seen.takes[pair[0]], &seen.takes[pair[1]]);

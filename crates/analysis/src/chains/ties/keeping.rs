@@ -4,7 +4,7 @@ use super::decide::NEARLY_ALL;
 use super::input_of::InputOf;
 use super::{Output, Ties, NEW, NEW_EACH_TIME, NEW_OF_ANY, TIMES};
 use crate::observe::Topic;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use tacho_tables::row::Row;
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::rows::{far_apart, Rows};

@@ -3,7 +3,7 @@
 use super::input_of::InputOf;
 use super::{Output, Ties};
 use crate::observe::{TakeSeen, Topic};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use tacho_tables::near::partition_near;
 use tacho_tables::row::Row;
 use tacho_tables::rows::{far_apart, Rows};

@@ -4,7 +4,7 @@ use super::input_of::InputOf;
 use super::{Output, Ties};
 use crate::observe::{TakeSeen, Topic};
 use crate::stages::Ways;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use tacho_tables::row::Row;
 use tacho_tables::rows::far_apart;
 use tacho_tables::{Endpoint, Execution, Node};
@@ -21,13 +21,13 @@ impl Used {
     pub fn of(seen: &Ways) -> Used {
         let endpoints: HashSet<Row<Endpoint>> = seen.uses.iter().map(|used| used.endpoint).collect();
         let taken: HashMap<(Row<Endpoint>, (u64, u64)), Row<TakeSeen>> = match endpoints.is_empty() {
-            true => HashMap::new(),
+            true => HashMap::default(),
             false => {
                 let of_them = seen.takes.numbered().filter(|(_, take)| endpoints.contains(&take.endpoint));
                 of_them.filter_map(|(row, take)| Some(((take.endpoint, take.id?), row))).collect()
             }
         };
-        let mut takes: HashMap<_, Vec<_>> = HashMap::new();
+        let mut takes: HashMap<_, Vec<_>> = HashMap::default();
         for used in &seen.uses {
             if let Some(take) = taken.get(&(used.endpoint, used.id)) {
                 takes.entry((used.execution, used.endpoint)).or_default().push((used.time, *take));

@@ -2,7 +2,7 @@
 
 use super::{Collector, Depth, Last, Publishing};
 use crate::observe::{PublicationSeen, RefusalSeen, INTERNAL};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use tacho_events::Handle;
 use tacho_tables::row::Row;
 use tacho_tables::Process;
@@ -30,7 +30,7 @@ impl Collector {
     /// the publisher is valid.
     pub(super) fn leave_refused_by_rcl(&mut self) {
         let seen = &mut self.seen;
-        let mut last_taken: HashMap<Row<Process>, Row<PublicationSeen>> = HashMap::new();
+        let mut last_taken: HashMap<Row<Process>, Row<PublicationSeen>> = HashMap::default();
         for (index, row) in seen.publications.numbered().filter(|(_, row)| row.from_client_library && row.reached_rcl) {
             last_taken.insert(row.process, index);
         }
@@ -110,7 +110,7 @@ impl Collector {
         let row = &mut self.seen.publications[publication];
         row.endpoint = row.endpoint.or(endpoint);
         row.source_timestamp = timestamp;
-        row.rmw_ns = Some(now);
+        row.rmw_ns = now.into();
         row.reached_rcl = true;
     }
 

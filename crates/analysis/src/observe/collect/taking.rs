@@ -4,7 +4,7 @@ use super::{Collector, Depth, Taking};
 use crate::observe::{PublicationSeen, TakeSeen, INTERNAL};
 use tacho_events::Handle;
 use tacho_tables::row::Row;
-use tacho_tables::{Endpoint, Process};
+use tacho_tables::{Endpoint, MaybeNs, Process};
 
 impl Collector {
     pub(super) fn take(&mut self, stream: usize, endpoint: Row<Endpoint>, now: i64) -> Row<TakeSeen> {
@@ -26,11 +26,11 @@ impl Collector {
             message: 0,
             id: None,
             publication: None,
-            arrival: None,
+            arrival: MaybeNs::NONE,
             execution,
-            first_line: None,
-            called_ns,
-            rcl_ns: None,
+            first_line: MaybeNs::NONE,
+            called_ns: called_ns.into(),
+            rcl_ns: MaybeNs::NONE,
             intra_process: false,
         });
         take
@@ -40,7 +40,7 @@ impl Collector {
     pub(super) fn take_above(&mut self, process: Row<Process>, stream: usize, depth: Depth, now: i64) {
         if let Some(taking) = self.threads[stream].taking.filter(|t| depth < t.depth) {
             if let (Some(take), Depth::Rcl) = (taking.take, depth) {
-                self.seen.takes[take].rcl_ns = Some(now);
+                self.seen.takes[take].rcl_ns = now.into();
             }
             self.threads[stream].taking = Some(Taking { depth, ..taking });
             return;
@@ -133,7 +133,7 @@ impl Collector {
         };
         let row = &mut self.seen.takes[take];
         row.id = Some(id);
-        row.first_line = Some(now);
+        row.first_line = now.into();
     }
 
     pub(super) fn dequeue(&mut self, process: Row<Process>, stream: usize, buffer: Handle, index: u64, now: i64) {
@@ -147,7 +147,7 @@ impl Collector {
                 let row = &mut self.seen.takes[take];
                 row.publication = Some(publication);
                 row.intra_process = true;
-                row.arrival = Some(arrival);
+                row.arrival = arrival.into();
                 self.threads[stream].taking = Some(Taking { take: Some(take), depth: Depth::ClientLibrary });
             }
             // Before the window, as at the beginning of a ring, what went before it may be gone: no figure lacks it.

@@ -1,7 +1,7 @@
 //! The threads and CPUs of one host, as the kernel's events tell of them.
 
 use crate::observe::interrupts::{Served, Taken};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use tacho_events::{Text, Texts};
 use tacho_tables::row::Row;
 use tacho_tables::{Execution, Name, OffCpu, Preemption};

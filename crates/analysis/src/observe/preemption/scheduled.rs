@@ -3,7 +3,7 @@
 use super::host::{overlap, Sums, Thread};
 use super::Scheduler;
 use crate::observe::{Seen, StreamSeen};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use tacho_tables::row::Row;
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::rows::{far_apart, Rows};

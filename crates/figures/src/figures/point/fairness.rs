@@ -3,7 +3,8 @@
 use super::{ends, Ends};
 use crate::figures::statistics::rank::{chance_of_correlation, correlation_with_order};
 use crate::figures::{latency_us, Repeat};
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeMap;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::summary::Fairness;
 use tacho_tables::{Endpoint, EndpointKind, Tables};
@@ -76,9 +77,9 @@ fn got_by_all(
     }
     // Of the publish time that the messages, which stand in its order, have got to. One that is taken twice counts the
     // first time.
-    let mut taken: HashMap<Row<Endpoint>, Taken> = HashMap::new();
+    let mut taken: HashMap<Row<Endpoint>, Taken> = HashMap::default();
     let mut publish_time = None;
-    let mut common: HashMap<String, (u64, Vec<f64>)> = HashMap::new();
+    let mut common: HashMap<String, (u64, Vec<f64>)> = HashMap::default();
     for message in &tables.messages {
         let (Some(latency), Some(publisher), Some(publish_ns), Some((place, count))) =
             (latency_us(message), message.publisher, message.publish_ns, place[message.subscription])
