@@ -146,6 +146,6 @@ fn the_causes_of_a_chain_that_ends_with_a_stamp_handed_on_add_up() {
     assert_eq!(instances(&tables)[..2], [(1000, 2505), (2000, 3505)]);
     for (row, instance) in tables.instances.iter().enumerate() {
         let causes = tables.causes.iter().filter(|cause| cause.instance == Some(Row::behind(row)));
-        assert_eq!(causes.filter_map(|cause| cause.duration_ns).sum::<i64>(), instance.end_to_end_ns);
+        assert_eq!(causes.filter_map(|cause| cause.duration_ns.get()).sum::<i64>(), instance.end_to_end_ns);
     }
 }

@@ -21,7 +21,7 @@ fn parts(tables: &Tables, end_ns: i64) -> Vec<(u32, CauseKind, &str, i64)> {
     let row = tables.instances.iter().position(|i| i.end_ns == end_ns).expect("an instance that ended then");
     let of = tables.causes.iter().filter(|cause| cause.instance == Some(Row::behind(row)));
     let parts: Vec<_> =
-        of.map(|c| (c.position, c.kind, c.by.as_str(), c.duration_ns.expect("of an instance"))).collect();
+        of.map(|c| (c.position, c.kind, c.by.as_str(), c.duration_ns.get().expect("of an instance"))).collect();
     let sum: i64 = parts.iter().map(|part| part.3).sum();
     assert_eq!(sum, tables.instances[row].end_to_end_ns, "{parts:?}");
     parts
@@ -88,7 +88,7 @@ fn a_timer_that_was_due_names_the_callback_that_its_executor_was_in() {
     );
     let busy = tables.causes.iter().find(|cause| cause.kind == ExecutorBusy).expect("a part");
     let execution = tables.executions[busy.execution.expect("in an execution")];
-    assert_eq!((execution.start_ns, busy.from_ns, busy.usual_ns), (12_300, Some(12_500), Some(0)));
+    assert_eq!((execution.start_ns, busy.from_ns.get(), busy.usual_ns.get()), (12_300, Some(12_500), Some(0)));
 }
 
 #[test]

@@ -115,7 +115,10 @@ fn most_held(steps: u64) -> usize {
     let tables = tacho_analysis::analyse(&run, None, &mut |_| {}).expect("analyse");
     assert_eq!((tables.services.len() as u64, tables.messages.len() as u64), (steps, steps));
     assert!(tables.services.iter().all(|call| call.response_taken_ns.is_some() && call.execution.is_some()));
-    assert!(tables.messages.iter().all(|message| message.publish_ns.is_some() && message.callback_ns.is_some()));
+    assert!(tables
+        .messages
+        .iter()
+        .all(|message| message.publish_ns.get().is_some() && message.callback_ns.get().is_some()));
     assert_eq!((tables.layers.len() as u64, tables.services.in_file()), (steps, true));
     MOST.load(Ordering::Relaxed) - before
 }

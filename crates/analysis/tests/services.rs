@@ -149,7 +149,7 @@ fn a_chain_runs_out_with_the_request_and_back_with_its_response() {
         .hops
         .iter()
         .filter(|h| h.instance.number() == of(whole) as u32)
-        .map(|h| (h.published_ns, h.arrival_ns, h.start_ns, h.output_ns))
+        .map(|h| (h.published_ns.get(), h.arrival_ns.get(), h.start_ns, h.output_ns))
         .collect();
     assert_eq!(
         hops,
@@ -180,8 +180,12 @@ fn the_response_is_handled_until_the_executor_goes_on() {
     let tables = tables(&driven());
     let row =
         tables.callbacks.iter().position(|c| c.topic.as_deref() == Some("/get_map response")).expect("its callback");
-    let of: Vec<_> =
-        tables.executions.iter().filter(|e| e.callback == Row::behind(row)).map(|e| (e.start_ns, e.end_ns)).collect();
+    let of: Vec<_> = tables
+        .executions
+        .iter()
+        .filter(|e| e.callback == Row::behind(row))
+        .map(|e| (e.start_ns, e.end_ns.get()))
+        .collect();
     assert_eq!(of, [(1_290, Some(1_340))]);
 }
 
@@ -401,7 +405,7 @@ fn a_response_that_another_callback_sends_later_is_tied_to_its_request_by_its_nu
             let of_map =
                 tables.hops.iter().find(|h| h.instance.number() == row as u32 && h.position == 1).expect("a hop");
             assert_eq!(i.parts().whole_ns(), i.end_to_end_ns);
-            (of_map.published_ns, of_map.start_ns, of_map.output_ns, i.end_ns)
+            (of_map.published_ns.get(), of_map.start_ns, of_map.output_ns, i.end_ns)
         })
         .collect();
     hops.sort();
@@ -439,7 +443,7 @@ fn a_callback_that_answers_later_ends_where_its_executor_goes_on() {
             .at(70)
             .callback_end(TIMER_CALLBACK),
     );
-    let executions: Vec<_> = tables.executions.iter().map(|e| (e.start_ns, e.end_ns)).collect();
+    let executions: Vec<_> = tables.executions.iter().map(|e| (e.start_ns, e.end_ns.get())).collect();
     assert_eq!(executions, [(11, Some(20)), (31, Some(40)), (51, Some(60)), (61, Some(70))]);
     let [thread] = &tables.executors[..] else { panic!("{:?}", tables.executors) };
     assert_eq!(thread.executing_ns, 9 + 9 + 9 + 9);

@@ -8,7 +8,7 @@ use tacho_tables::Tables;
 
 /// (publish, take, callback) of each message, in order.
 fn times(tables: &Tables) -> Vec<(Option<i64>, Option<i64>, Option<i64>)> {
-    tables.messages.iter().map(|m| (m.publish_ns, m.take_ns, m.callback_ns)).collect()
+    tables.messages.iter().map(|m| (m.publish_ns.get(), m.take_ns.get(), m.callback_ns.get())).collect()
 }
 
 fn talker_and_listener() -> FileBuilder {

@@ -81,14 +81,14 @@ fn figures(tables: &Tables) -> Vec<(i64, Figure)> {
     let mut figures = Vec::new();
     for (row, message) in numbered(&tables.messages) {
         if message.delivery == Delivery::Lost {
-            figures.extend(message.publish_ns.map(|ns| (ns, Figure::Lost(row))));
+            figures.extend(message.publish_ns.get().map(|ns| (ns, Figure::Lost(row))));
         }
         // Between the ends of a message of an emulated board lies emulated time.
-        if let (Some(ns), Some(_), false) = (reached_ns(message), message.publish_ns, message.emulated) {
+        if let (Some(ns), Some(_), false) = (reached_ns(message), message.publish_ns.get(), message.emulated) {
             figures.push((ns, Figure::Reached(row)));
         }
     }
-    figures.extend(numbered(&tables.executions).filter_map(|(row, one)| Some((one.end_ns?, Figure::Ended(row)))));
+    figures.extend(numbered(&tables.executions).filter_map(|(row, one)| Some((one.end_ns.get()?, Figure::Ended(row)))));
     figures.extend(numbered(&tables.instances).map(|(row, one)| (one.end_ns, Figure::Arrived(row))));
     figures.sort_unstable();
     figures
@@ -96,7 +96,7 @@ fn figures(tables: &Tables) -> Vec<(i64, Figure)> {
 
 /// When the callback of a message began, else when it was taken.
 fn reached_ns(message: &Message) -> Option<i64> {
-    message.callback_ns.or(message.take_ns)
+    message.callback_ns.get().or(message.take_ns.get())
 }
 
 struct Log<'a> {
@@ -119,18 +119,18 @@ impl Log<'_> {
         match figure {
             Figure::Reached(row) => {
                 let message = &tables.messages[row.index()];
-                let (Some(publish_ns), Some(reached_ns)) = (message.publish_ns, reached_ns(message)) else {
+                let (Some(publish_ns), Some(reached_ns)) = (message.publish_ns.get(), reached_ns(message)) else {
                     return Ok(());
                 };
                 let values = [
                     ("latency_us", Some((reached_ns - publish_ns) as f64 / 1e3)),
-                    ("to_arrival_us", message.arrival_ns.map(|ns| (ns - publish_ns) as f64 / 1e3)),
+                    ("to_arrival_us", message.arrival_ns.get().map(|ns| (ns - publish_ns) as f64 / 1e3)),
                 ];
                 self.write(Kind::Latency, &self.way("latency", message), (publish_ns, reached_ns), numbers(values))
             }
             Figure::Lost(row) => {
                 let message = &tables.messages[row.index()];
-                let (channel, at_ns) = (self.way("lost", message), message.publish_ns.unwrap_or_default());
+                let (channel, at_ns) = (self.way("lost", message), message.publish_ns.get().unwrap_or_default());
                 let lost = self.lost.entry(channel.clone()).or_default();
                 *lost += 1;
                 let value = json!({"lost": *lost});
@@ -138,10 +138,10 @@ impl Log<'_> {
             }
             Figure::Ended(row) => {
                 let execution = &tables.executions[row.index()];
-                let Some(end_ns) = execution.end_ns else { return Ok(()) };
+                let Some(end_ns) = execution.end_ns.get() else { return Ok(()) };
                 let values = [
                     ("duration_ms", Some((end_ns - execution.start_ns) as f64 / 1e6)),
-                    ("cpu_ms", execution.cpu_ns.map(in_ms)),
+                    ("cpu_ms", execution.cpu_ns.get().map(in_ms)),
                 ];
                 let channel = format!("/tacho/callbacks/{}", self.callbacks[execution.callback.index()]);
                 self.write(Kind::Callback, &channel, (execution.start_ns, end_ns), numbers(values))
@@ -151,12 +151,12 @@ impl Log<'_> {
                 let values = [
                     ("end_to_end_ms", Some(one.end_to_end_ns)),
                     ("computation_ms", Some(one.computation_ns)),
-                    ("off_cpu_ms", one.off_cpu_ns),
-                    ("preemption_ms", one.preemption_ns),
+                    ("off_cpu_ms", one.off_cpu_ns.get()),
+                    ("preemption_ms", one.preemption_ns.get()),
                     ("transport_ms", Some(one.transport_ns)),
-                    ("alignment_ms", one.alignment_ns),
+                    ("alignment_ms", one.alignment_ns.get()),
                     ("queueing_ms", Some(one.queueing_ns)),
-                    ("kept_ms", one.kept_ns),
+                    ("kept_ms", one.kept_ns.get()),
                 ];
                 let values = values.map(|(name, ns)| (name, ns.map(in_ms)));
                 let channel = format!("/tacho/chains/{}", as_topic(&tables.chains[one.chain].name));

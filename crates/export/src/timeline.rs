@@ -143,10 +143,10 @@ impl Trace<'_> {
             next += taken[first..].iter().take_while(|message| takes(message)).count();
             let thread = tracks.threads[&thread_of(tables, execution)];
             let name = &names[execution.callback.index()];
-            let cpu_ms = execution.cpu_ns.map(|ns| ns as f64 / 1e6);
+            let cpu_ms = execution.cpu_ns.get().map(|ns| ns as f64 / 1e6);
             packets.write(&slice_begin(thread, execution.start_ns, name, &taken[first..next], cpu_ms))?;
             // One without an end goes on to the end of the trace, as the process ended inside.
-            if let Some(end) = execution.end_ns {
+            if let Some(end) = execution.end_ns.get() {
                 packets.write(&slice_end(thread, end))?;
             }
         }
@@ -193,8 +193,8 @@ impl Trace<'_> {
             if number.is_multiple_of(ROWS_A_STEP) && !go_on(number as f64 / all) {
                 return Ok(());
             }
-            let reached = message.callback_ns.or(message.take_ns);
-            let (Some(publish), Some(reached), false) = (message.publish_ns, reached, message.emulated) else {
+            let reached = message.callback_ns.get().or(message.take_ns.get());
+            let (Some(publish), Some(reached), false) = (message.publish_ns.get(), reached, message.emulated) else {
                 continue;
             };
             let topic = tracks.topics[&tables.endpoints[message.subscription].topic];

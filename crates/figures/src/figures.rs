@@ -85,7 +85,7 @@ pub(crate) fn latency_us(message: &tacho_tables::Message) -> Option<f64> {
 
 /// From publish call to first line as the clocks say, whosever time it is, us.
 pub(crate) fn elapsed_us(message: &tacho_tables::Message) -> Option<f64> {
-    Some((message.callback_ns.or(message.take_ns)? - message.publish_ns?) as f64 / NS_PER_US)
+    Some((message.callback_ns.get().or(message.take_ns.get())? - message.publish_ns.get()?) as f64 / NS_PER_US)
 }
 
 /// What became of the messages of one subscription.
@@ -164,8 +164,8 @@ pub(crate) fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<Topic
                 continue;
             }
             of.received += 1;
-            of.unlinked += u64::from(message.publish_ns.is_none());
-            to_take += u64::from(message.callback_ns.is_none() && message.publish_ns.is_some());
+            of.unlinked += u64::from(message.publish_ns.get().is_none());
+            to_take += u64::from(message.callback_ns.get().is_none() && message.publish_ns.get().is_some());
             if let Some(publisher) = message.publisher.filter(|_| !tables.clocks.is_empty()) {
                 let between = tables.clock_uncertainty_ns(process(publisher), process(message.subscription));
                 of.uncertainty_ns = of.uncertainty_ns.max(between);
@@ -292,7 +292,8 @@ pub(crate) fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
         repeats.iter().zip(&of_rows).enumerate().flat_map(|(number, (Repeat { tables, options, info }, of_row))| {
             let executions = tables.executions.numbered().filter(|(_, e)| options.measures(e.start_ns));
             // Its end may be another's whose start was lost.
-            let whole = executions.filter(move |(_, e)| e.end_ns.is_none_or(|end| !are_lost(*info, e.start_ns, end)));
+            let whole =
+                executions.filter(move |(_, e)| e.end_ns.get().is_none_or(|end| !are_lost(*info, e.start_ns, end)));
             whole.filter_map(move |(row, e)| Some(((number, row), of_row[e.callback]?, e)))
         })
     };
@@ -305,8 +306,8 @@ pub(crate) fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
             let later = later[number].get(&row).copied().unwrap_or(Some(LaterParts::NONE))?;
             Some((
                 index,
-                e.end_ns? - e.start_ns + later.wall_ns,
-                e.cpu_ns.zip(later.cpu_ns).map(|(first, later)| first + later),
+                e.end_ns.get()? - e.start_ns + later.wall_ns,
+                e.cpu_ns.get().zip(later.cpu_ns).map(|(first, later)| first + later),
             ))
         })
     };
@@ -316,10 +317,10 @@ pub(crate) fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
     let mut off_cpu =
         Grouped::new(order.len(), || calls().filter_map(|(index, wall, cpu)| Some((index, us(wall - cpu?)))));
     let mut waits = Grouped::new(order.len(), || {
-        let queued = measured().filter_map(|(_, index, e)| Some((index, us(e.start_ns - e.queued_ns?))));
+        let queued = measured().filter_map(|(_, index, e)| Some((index, us(e.start_ns - e.queued_ns.get()?))));
         let taken = repeats.iter().zip(&of_rows).flat_map(|(Repeat { tables, .. }, of_row)| {
             tables.messages.iter().filter_map(move |message| {
-                let (execution, arrival) = (&tables.executions[message.execution?], message.arrival_ns?);
+                let (execution, arrival) = (&tables.executions[message.execution?], message.arrival_ns.get()?);
                 let index = of_row[execution.callback].filter(|_| execution.start_ns >= arrival)?;
                 Some((index, us(execution.start_ns - arrival)))
             })
@@ -380,11 +381,11 @@ struct Told {
 impl Told {
     /// Off the CPU, and computation, which holds what is not reported.
     fn off_cpu(self, i: &Instance) -> Option<i64> {
-        self.off_cpu.map(|none| i.off_cpu_ns.unwrap_or(none))
+        self.off_cpu.map(|none| i.off_cpu_ns.get().unwrap_or(none))
     }
 
     fn computation(self, i: &Instance) -> i64 {
-        i.computation_ns + i.off_cpu_ns.unwrap_or(0) - self.off_cpu(i).unwrap_or(0)
+        i.computation_ns + i.off_cpu_ns.get().unwrap_or(0) - self.off_cpu(i).unwrap_or(0)
     }
 }
 
@@ -419,9 +420,9 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
         for instance in &tables.instances {
             let index = index_of[instance.chain].index();
             so_far[index].worst_ns = so_far[index].worst_ns.max(Some(instance.end_to_end_ns));
-            so_far[index].tells_alignment |= instance.alignment_ns.is_some();
+            so_far[index].tells_alignment |= instance.alignment_ns.get().is_some();
             so_far[index].instances += 1;
-            so_far[index].know_off_cpu += usize::from(instance.off_cpu_ns.is_some());
+            so_far[index].know_off_cpu += usize::from(instance.off_cpu_ns.get().is_some());
             sums[index] = (sums[index].0 + 1, sums[index].1 + instance.end_to_end_ns as f64 / NS_PER_MS);
         }
         for (chain, (count, sum)) in so_far.iter_mut().zip(sums).filter(|(_, (count, _))| *count > 0) {
@@ -451,9 +452,9 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
     };
     let mut end_to_end = instances(|i, _| Some(i.end_to_end_ns));
     let mut off_cpu = instances(|i, told| told.off_cpu(i));
-    let mut preemption = instances(|i, _| i.preemption_ns);
-    let mut alignment = instances(|i, told| i.alignment_ns.or(told.alignment));
-    let mut kept = instances(|i, _| i.kept_ns);
+    let mut preemption = instances(|i, _| i.preemption_ns.get());
+    let mut alignment = instances(|i, told| i.alignment_ns.get().or(told.alignment));
+    let mut kept = instances(|i, _| i.kept_ns.get());
     let always = instances(|i, told| Some(told.computation(i)))
         .zip(instances(|i, _| Some(i.transport_ns)))
         .zip(instances(|i, _| Some(i.queueing_ns)));

@@ -175,7 +175,7 @@ fn feedback_that_a_subscription_takes_like_any_other_message_is_handed_to_its_ca
             .end_taking(),
     );
     assert_eq!(
-        tables.messages.iter().map(|m| (m.publish_ns, m.callback_ns)).collect::<Vec<_>>(),
+        tables.messages.iter().map(|m| (m.publish_ns.get(), m.callback_ns.get())).collect::<Vec<_>>(),
         [(Some(1_010), Some(1_030))]
     );
 }
@@ -194,7 +194,7 @@ fn a_chain_runs_out_with_the_goal_and_back_with_its_result() {
         .hops
         .iter()
         .filter(|h| h.instance.number() == row as u32)
-        .map(|h| (h.published_ns, h.start_ns, h.output_ns))
+        .map(|h| (h.published_ns.get(), h.start_ns, h.output_ns))
         .collect();
     assert_eq!(
         hops,
@@ -202,7 +202,8 @@ fn a_chain_runs_out_with_the_goal_and_back_with_its_result() {
     );
     // Executed by no callback: from the state executing to the end, on the thread that ended it.
     let execution = &tables.executions[goal(&tables, 0).execution.expect("an execution")];
-    assert_eq!((execution.tid, execution.start_ns, execution.end_ns, execution.cpu_ns), (31, 1_200, Some(1_700), None));
+    assert_eq!((execution.tid, execution.start_ns), (31, 1_200));
+    assert_eq!((execution.end_ns.get(), execution.cpu_ns.get()), (Some(1_700), None));
     let callback = &tables.callbacks[execution.callback];
     assert_eq!((callback.kind, callback.topic.as_deref()), (CallbackKind::Action, Some("/count execution")));
     let result = tables.callbacks.iter().find(|c| c.address == 0x99).expect("the callback of the result");

@@ -64,7 +64,7 @@ fn messages_of_a_board_are_linked_on_this_machines_clock_within_the_error_that_i
     assert_eq!(tables.messages.len(), 200);
     for (i, message) in tables.messages.iter().enumerate() {
         let sent = OFFSET + (i as i64 + 1) * 10 * MS;
-        assert!((message.publish_ns.expect("linked") - sent).abs() <= error && message.emulated);
+        assert!((message.publish_ns.get().expect("linked") - sent).abs() <= error && message.emulated);
     }
     assert!(tables.notes.iter().any(|note| note.name == "emulated-board" && note.text.contains("m4")));
     assert!(!tables.notes.iter().any(|note| note.name == "negative-latency"));

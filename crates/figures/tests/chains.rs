@@ -13,7 +13,7 @@ fn parts(tables: &Tables) -> Vec<(i64, i64, i64, Option<i64>, i64, i64)> {
     let row = |i: &Instance| {
         assert_eq!(i.parts().whole_ns(), i.end_to_end_ns, "{i:?}");
         assert_eq!(i.end_ns - i.start_ns, i.end_to_end_ns);
-        (i.start_ns, i.end_to_end_ns, i.computation_ns, i.alignment_ns, i.queueing_ns, i.transport_ns)
+        (i.start_ns, i.end_to_end_ns, i.computation_ns, i.alignment_ns.get(), i.queueing_ns, i.transport_ns)
     };
     tables.instances.iter().map(row).collect()
 }
@@ -79,7 +79,7 @@ fn recorded_arrivals_divide_the_wait_into_transport_alignment_and_queueing() {
     let hops: Vec<_> = tables
         .hops
         .iter()
-        .map(|h| (h.position, h.published_ns, h.arrival_ns, h.start_ns, h.output_ns, h.queueing_ns))
+        .map(|h| (h.position, h.published_ns.get(), h.arrival_ns.get(), h.start_ns, h.output_ns, h.queueing_ns))
         .collect();
     assert_eq!(
         hops,
@@ -197,7 +197,7 @@ fn means_of_the_parts_add_up_where_some_instances_alone_tell_alignment() {
     };
     assert_eq!(alignment(&tables), None);
     let whole = tables.instances[0];
-    tables.instances.push(Instance { alignment_ns: Some(60), transport_ns: whole.transport_ns - 60, ..whole });
+    tables.instances.push(Instance { alignment_ns: 60.into(), transport_ns: whole.transport_ns - 60, ..whole });
     // 60 and, as part of transport, none.
     let told = alignment(&tables).expect("told of one");
     assert_eq!((told.count, told.min, told.max), (2, 0.0, 60e-6));

@@ -58,7 +58,7 @@ fn ping_pong(answers: bool) -> FileBuilder {
 /// (publish to take, true publish to take) on a topic.
 fn latencies(tables: &Tables, topic: &str) -> Vec<i64> {
     let on = |m: &&tacho_tables::Message| tables.endpoints[m.subscription].topic == topic;
-    tables.messages.iter().filter(on).filter_map(|m| Some(m.take_ns? - m.publish_ns?)).collect()
+    tables.messages.iter().filter(on).filter_map(|m| Some(m.take_ns.get()? - m.publish_ns.get()?)).collect()
 }
 
 #[test]

@@ -101,8 +101,8 @@ fn every_message_ends_as_it_truly_did_and_sent_is_the_sum_of_all_ends() {
             let (node, publisher) =
                 (node_of(tables, message.subscription), message.publisher.expect("all publications are recorded"));
             let publisher = node_of(tables, publisher);
-            let sequence = number[&(publisher, message.publish_ns.expect("published"))];
-            if let Some(take_ns) = message.take_ns {
+            let sequence = number[&(publisher, message.publish_ns.get().expect("published"))];
+            if let Some(take_ns) = message.take_ns.get() {
                 taken.push(Taken { node, publisher, sequence, take_ns });
             }
             let end = if message.delivery == Delivery::Lost { End::Lost } else { End::Received };
@@ -153,16 +153,21 @@ fn every_message_ends_as_it_truly_did_and_sent_is_the_sum_of_all_ends() {
 fn no_time_of_a_message_turns_back_and_layers_add_up_to_its_latency() {
     for_each_system(|seed, tables, _| {
         for message in &tables.messages {
-            let times = [message.publish_ns, message.arrival_ns, message.take_ns, message.callback_ns];
+            let times =
+                [message.publish_ns.get(), message.arrival_ns.get(), message.take_ns.get(), message.callback_ns.get()];
             let times: Vec<i64> = times.into_iter().flatten().collect();
             assert!(times.is_sorted(), "seed {seed}: {message:?}");
         }
-        let taken = tables.messages.iter().filter(|m| m.take_ns.is_some()).count();
+        let taken = tables.messages.iter().filter(|m| m.take_ns.get().is_some()).count();
         assert_eq!(tables.layers.len(), taken, "seed {seed}");
         for layers in &tables.layers {
             let message = &tables.messages[layers.message];
-            let latency =
-                message.callback_ns.or(message.take_ns).zip(message.publish_ns).map(|(end, start)| end - start);
+            let latency = message
+                .callback_ns
+                .get()
+                .or(message.take_ns.get())
+                .zip(message.publish_ns.get())
+                .map(|(end, start)| end - start);
             assert_eq!(Some(layers.parts_ns().iter().flatten().sum()), latency, "seed {seed}: {layers:?} {message:?}");
             assert!(layers.parts_ns().iter().flatten().all(|ns| *ns >= 0), "seed {seed}: {layers:?}");
         }
@@ -175,10 +180,10 @@ fn callbacks_have_their_wall_and_cpu_time_to_the_nanosecond() {
         let mut found = Vec::new();
         for execution in tables.executions.iter() {
             let node = tables.callbacks[execution.callback].node.expect("a node");
-            let Some(end_ns) = execution.end_ns else { continue };
+            let Some(end_ns) = execution.end_ns.get() else { continue };
             let cpu_ns = truth
                 .scheduled
-                .then(|| execution.cpu_ns.unwrap_or_else(|| panic!("seed {seed}: CPU time of {execution:?}")));
+                .then(|| execution.cpu_ns.get().unwrap_or_else(|| panic!("seed {seed}: CPU time of {execution:?}")));
             found.push((nodes(tables)[node], execution.start_ns, end_ns, cpu_ns));
         }
         found.sort_unstable();
@@ -237,17 +242,18 @@ fn instances_of_chains_are_the_true_descents_and_their_parts_add_up() {
             for position in 0..path.len().div_ceil(2) as u32 {
                 let hop = hops.next().expect("a hop a node");
                 assert_eq!((hop.instance.number(), hop.position), (row as u32, position), "seed {seed}");
-                let times = [Some(at), hop.published_ns, hop.arrival_ns, Some(hop.start_ns), Some(hop.output_ns)];
+                let times =
+                    [Some(at), hop.published_ns.get(), hop.arrival_ns.get(), Some(hop.start_ns), Some(hop.output_ns)];
                 assert!(times.iter().flatten().is_sorted(), "seed {seed}: {hop:?}");
                 assert!(
-                    (0..=hop.start_ns - hop.arrival_ns.or(hop.published_ns).unwrap_or(hop.start_ns))
+                    (0..=hop.start_ns - hop.arrival_ns.get().or(hop.published_ns.get()).unwrap_or(hop.start_ns))
                         .contains(&hop.queueing_ns),
                     "seed {seed}: {hop:?}"
                 );
                 let parts = hop.parts();
                 assert_eq!(
                     parts.whole_ns(),
-                    hop.output_ns - hop.published_ns.unwrap_or(hop.start_ns),
+                    hop.output_ns - hop.published_ns.get().unwrap_or(hop.start_ns),
                     "seed {seed}: {hop:?}"
                 );
                 of_hops = [of_hops, parts].into_iter().sum();
@@ -274,7 +280,7 @@ fn causes_of_an_instance_add_up_to_it() {
         let mut sums: BTreeMap<u32, i64> = BTreeMap::new();
         for cause in &tables.causes {
             if let Some(instance) = cause.instance {
-                let ns = cause.duration_ns.expect("a duration");
+                let ns = cause.duration_ns.get().expect("a duration");
                 assert!(ns > 0, "seed {seed}: {cause:?}");
                 *sums.entry(instance.number()).or_default() += ns;
             }

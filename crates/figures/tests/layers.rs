@@ -59,9 +59,9 @@ fn parts(tables: &Tables) -> [Option<i64>; 10] {
     assert_eq!(tables.layers.len(), 1);
     let row = &tables.layers[0];
     let message = &tables.messages[row.message];
-    let end = message.callback_ns.or(message.take_ns).expect("taken");
+    let end = message.callback_ns.get().or(message.take_ns.get()).expect("taken");
     let parts = row.parts_ns();
-    assert_eq!(parts.iter().flatten().sum::<i64>(), end - message.publish_ns.expect("published"));
+    assert_eq!(parts.iter().flatten().sum::<i64>(), end - message.publish_ns.get().expect("published"));
     parts
 }
 

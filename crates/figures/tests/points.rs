@@ -10,7 +10,7 @@ use tacho_events::testing::FileBuilder;
 use tacho_figures::{summarise, Repeat};
 use tacho_tables::row::Row;
 use tacho_tables::summary::Point;
-use tacho_tables::{Delivery, Endpoint, EndpointKind, Message, Node, Process, Publication, Tables};
+use tacho_tables::{Delivery, Endpoint, EndpointKind, MaybeNs, Message, Node, Process, Publication, Tables};
 use tacho_workload::model::{Start, Workload};
 
 const MS: i64 = 1_000_000;
@@ -73,7 +73,7 @@ fn tables_of_camera(messages: usize, created: &[usize], latency_us: impl Fn(usiz
         tables.publications.push(Publication {
             publisher: Row::new(0),
             publish_ns,
-            due_ns: Some(publish_ns),
+            due_ns: publish_ns.into(),
             sequence: Some(number as u64),
             size_bytes: None,
             execution: None,
@@ -84,10 +84,10 @@ fn tables_of_camera(messages: usize, created: &[usize], latency_us: impl Fn(usiz
                 publisher: Some(Row::new(0)),
                 subscription: Row::behind(1 + listener),
                 sequence: Some(number as u64),
-                publish_ns: Some(publish_ns),
-                arrival_ns: None,
-                take_ns: callback_ns,
-                callback_ns,
+                publish_ns: publish_ns.into(),
+                arrival_ns: MaybeNs::NONE,
+                take_ns: callback_ns.into(),
+                callback_ns: callback_ns.into(),
                 execution: None,
                 published_in: None,
                 delivery: if callback_ns.is_some() { Delivery::InTime } else { Delivery::Lost },

@@ -327,7 +327,7 @@ fn what_a_pool_of_threads_was_sent_is_the_sum_of_all_ends_and_parts_add_up() {
                     .iter()
                     .filter(of)
                     .filter(|m| delivery(m.delivery))
-                    .map(|m| m.publish_ns.expect("published"))
+                    .map(|m| m.publish_ns.get().expect("published"))
                     .collect()
             };
             let (received, lost) = (with(|d| d != Delivery::Lost), with(|d| d == Delivery::Lost));
@@ -373,7 +373,7 @@ fn what_a_pool_of_threads_was_sent_is_the_sum_of_all_ends_and_parts_add_up() {
                 .causes
                 .iter()
                 .filter(|c| c.instance == Some(Row::behind(row)))
-                .filter_map(|c| c.duration_ns)
+                .filter_map(|c| c.duration_ns.get())
                 .collect();
             assert!(
                 causes.is_empty() || causes.iter().sum::<i64>() == instance.end_to_end_ns,

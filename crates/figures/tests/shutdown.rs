@@ -18,7 +18,7 @@ fn told(tables: &Tables) -> Summary {
 /// Publish times in ms of what was lost.
 fn lost(tables: &Tables) -> Vec<i64> {
     let lost = tables.messages.iter().filter(|m| m.delivery == Delivery::Lost);
-    lost.map(|m| m.publish_ns.expect("published") / MS).collect()
+    lost.map(|m| m.publish_ns.get().expect("published") / MS).collect()
 }
 
 /// A talker that sends each 10 ms until 300; `hears` is what its listener does with each, of a number and a time.

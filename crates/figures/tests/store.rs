@@ -52,7 +52,9 @@ fn every_row_and_every_absence_comes_back_from_parquet() {
     let directory = run().write(folder.path()).expect("write");
     let tables = tacho_analysis::analyse(&directory, None, &mut |_| {}).expect("analyse");
     assert!(
-        !tables.hops.is_empty() && !tables.notes.is_empty() && tables.executions.iter().any(|e| e.end_ns.is_none())
+        !tables.hops.is_empty()
+            && !tables.notes.is_empty()
+            && tables.executions.iter().any(|e| e.end_ns.get().is_none())
     );
     store::write(&directory.tables(), &tables).expect("write");
     assert_eq!(store::read(&directory.tables()).expect("read"), tables);

@@ -16,7 +16,7 @@ const A_SUBSCRIPTION: u64 = 1;
 /// (kind, by, ns) of what the filter's part of the first instance consists of.
 fn parts(tables: &Tables) -> Vec<(CauseKind, &str, i64)> {
     let of = tables.causes.iter().filter(|c| c.instance == Some(Row::new(0)) && c.position == 1);
-    of.map(|c| (c.kind, c.by.as_str(), c.duration_ns.unwrap_or(-1))).collect()
+    of.map(|c| (c.kind, c.by.as_str(), c.duration_ns.get().unwrap_or(-1))).collect()
 }
 
 fn nodes() -> FileBuilder {
@@ -253,7 +253,7 @@ fn a_response_ends_where_the_executor_says_so() {
             .rclcpp_executor_get_next_ready(),
     );
     let [response] = &tables.executions[..] else { panic!("{:?}", tables.executions) };
-    assert_eq!((response.start_ns, response.end_ns), (32, Some(90)));
+    assert_eq!((response.start_ns, response.end_ns.get()), (32, Some(90)));
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn a_response_of_an_action_is_taken_before_an_executor_that_tells_nothing_else_t
             .at(95)
             .rclcpp_executed(),
     );
-    let handled: Vec<_> = tables.executions.iter().map(|e| (e.tid, e.start_ns, e.end_ns)).collect();
+    let handled: Vec<_> = tables.executions.iter().map(|e| (e.tid, e.start_ns, e.end_ns.get())).collect();
     assert_eq!(handled, [(2, 40, Some(90)), (3, 50, Some(95))]);
 }
 
@@ -317,7 +317,7 @@ fn time_in_which_two_threads_of_an_executor_waited_at_once_counts_once() {
             .end_taking(),
     );
     let [instance] = &tables.instances[..] else { panic!("{:?}", tables.instances) };
-    assert_eq!((instance.transport_ns, instance.queueing_ns, instance.alignment_ns), (95, 0, Some(15)));
+    assert_eq!((instance.transport_ns, instance.queueing_ns, instance.alignment_ns.get()), (95, 0, Some(15)));
 }
 
 /// Cases of `single-threaded-bottleneck`.

@@ -63,8 +63,12 @@ fn a_window_has_the_rows_of_the_whole_run_that_lie_in_it() {
         let inside = |ns: i64| (begin + from..begin + to).contains(&ns);
         let of_whole: Vec<_> = whole.publications.iter().filter(|p| inside(p.publish_ns)).copied().collect();
         assert_eq!(part.publications.to_vec(), of_whole, "seed {seed}");
-        let of_whole: Vec<_> =
-            whole.messages.iter().filter(|m| inside(m.publish_ns.or(m.take_ns).expect("a time"))).copied().collect();
+        let of_whole: Vec<_> = whole
+            .messages
+            .iter()
+            .filter(|m| inside(m.publish_ns.get().or(m.take_ns.get()).expect("a time")))
+            .copied()
+            .collect();
         assert_eq!(linked(&part.messages), linked(&of_whole), "seed {seed}");
         with_losses += usize::from(part.messages.iter().any(|m| m.delivery == Delivery::Lost));
         assert_eq!(part.executions.to_vec(), whole.executions.to_vec(), "seed {seed}: ties are of the whole run");

@@ -48,7 +48,7 @@ fn callback_times_are_those_of_truth() {
             }
             let pid = tables.processes[callback.process].pid;
             let durations = found.entry((pid, format!("{:#x}", callback.address))).or_default();
-            durations.extend(execution.end_ns.map(|end| end - execution.start_ns));
+            durations.extend(execution.end_ns.get().map(|end| end - execution.start_ns));
         }
         let expected = fixture.truth["callbacks"].as_array().expect("callbacks");
         for callback in expected {
@@ -80,17 +80,18 @@ fn messages_and_their_takes_are_those_of_truth() {
                 .iter()
                 .filter(|m| {
                     let endpoint = &tables.endpoints[m.subscription];
-                    endpoint.topic == of && tables.nodes[endpoint.node].name == subscriber && m.take_ns.is_some()
+                    endpoint.topic == of && tables.nodes[endpoint.node].name == subscriber && m.take_ns.get().is_some()
                 })
                 .collect();
             let what = format!("{name}: {of} to {subscriber}");
-            let published: Vec<i64> = taken.iter().filter_map(|m| Some(m.take_ns? - m.publish_ns?)).collect();
+            let published: Vec<i64> =
+                taken.iter().filter_map(|m| Some(m.take_ns.get()? - m.publish_ns.get()?)).collect();
             assert_eq!(Some(published.len() as u64), topic["publish_to_take"]["count"].as_u64(), "{what}");
             assert!(published.iter().min() >= topic["publish_to_take"]["min_ns"].as_i64().as_ref(), "{what}");
             let started: Vec<i64> = taken
                 .iter()
-                .filter(|m| m.publish_ns.is_some())
-                .filter_map(|m| Some(tables.executions[m.execution?].start_ns - m.take_ns?))
+                .filter(|m| m.publish_ns.get().is_some())
+                .filter_map(|m| Some(tables.executions[m.execution?].start_ns - m.take_ns.get()?))
                 .collect();
             agrees(&started, &topic["take_to_callback_start"], &what);
             compared += 1;

@@ -160,7 +160,7 @@ fn one_runs_and_one_is_free(nodes: Trace) -> Tables {
 /// The parts of the filter in the only instance: (kind, by, ns).
 fn parts(tables: &Tables) -> Vec<(CauseKind, &str, i64)> {
     let of = tables.causes.iter().filter(|c| c.instance == Some(Row::new(0)) && c.position == 1);
-    of.map(|c| (c.kind, c.by.as_str(), c.duration_ns.unwrap_or(-1))).collect()
+    of.map(|c| (c.kind, c.by.as_str(), c.duration_ns.get().unwrap_or(-1))).collect()
 }
 
 /// rclcpp 28 (Jazzy) does this: its events relate groups to an executor's collector.

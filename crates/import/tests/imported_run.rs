@@ -79,7 +79,7 @@ fn what_the_tracer_lost_stands_in_the_run() {
     assert!(info.missing[0].contains("1758 events") && info.missing[1].contains("5867 events"), "{:?}", info.missing);
     let tables = tacho_analysis::analyse(&run, None, &mut |_| {}).expect("analysed");
     assert_eq!(tables.processes[0].dropped_events, 7_625);
-    assert_eq!(tables.executions.iter().filter(|e| e.end_ns.is_some()).count(), 3_087);
+    assert_eq!(tables.executions.iter().filter(|e| e.end_ns.get().is_some()).count(), 3_087);
 }
 
 #[test]

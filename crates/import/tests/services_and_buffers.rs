@@ -56,7 +56,10 @@ fn service_calls_are_those_of_truth() {
     agrees(&step(|c| Some(c.response_taken_ns? - c.request_ns?)), &truth["round_trip"], "round trip");
     for call in complete {
         let execution = &tables.executions[call.execution.expect("its callback")];
-        assert!(call.request_taken_ns < Some(execution.start_ns) && execution.end_ns < call.response_ns, "{call:?}");
+        assert!(
+            call.request_taken_ns < Some(execution.start_ns) && execution.end_ns.get() < call.response_ns,
+            "{call:?}"
+        );
         assert_eq!(tables.callbacks[execution.callback].topic.as_deref(), Some("/get_it"));
     }
     // The chain of the calls: the time between the client's callbacks is the round trip, and the server's part is its
@@ -84,7 +87,7 @@ fn intra_process_messages_are_those_of_truth() {
     for topic in ["/a", "/b"] {
         let of_topic: Vec<_> =
             tables.messages.iter().filter(|m| tables.endpoints[m.subscription].topic == topic).collect();
-        let taken: Vec<i64> = of_topic.iter().filter_map(|m| Some(m.take_ns? - m.arrival_ns?)).collect();
+        let taken: Vec<i64> = of_topic.iter().filter_map(|m| Some(m.take_ns.get()? - m.arrival_ns.get()?)).collect();
         agrees(&taken, &fixture.truth["intra_process_enqueue_to_dequeue"][topic], topic);
         assert!(of_topic.iter().all(|m| m.delivery != Delivery::Lost), "{topic}");
     }
@@ -119,10 +122,10 @@ fn lost_events_touch_what_lies_in_their_time_and_nothing_else() {
         .messages
         .iter()
         .filter(|m| m.delivery == Delivery::Lost)
-        .all(|m| !in_gap(m.publish_ns.unwrap(), m.publish_ns.unwrap() + 1)));
+        .all(|m| !in_gap(m.publish_ns.get().unwrap(), m.publish_ns.get().unwrap() + 1)));
     let counted: u64 = summary.callbacks.iter().map(|callback| callback.count).sum();
     let outside =
-        tables.executions.iter().filter(|e| e.end_ns.is_some_and(|end| !in_gap(e.start_ns, end))).count() as u64;
+        tables.executions.iter().filter(|e| e.end_ns.get().is_some_and(|end| !in_gap(e.start_ns, end))).count() as u64;
     assert_eq!(counted, outside);
     assert!(counted < 3_087, "some lie in the gaps");
 }

@@ -105,23 +105,23 @@ impl Seen {
         let mut tails: HashMap<Row<Callback>, Vec<i64>> = HashMap::new();
         for (row, execution) in tables.executions.numbered() {
             let last = published.get(&row).and_then(|of| of.iter().map(|(ns, _)| *ns).max());
-            if let (Some(last_ns), Some(end_ns)) = (last, execution.end_ns) {
+            if let (Some(last_ns), Some(end_ns)) = (last, execution.end_ns.get()) {
                 tails.entry(execution.callback).or_default().push(end_ns - last_ns);
             }
         }
         let calls: HashMap<Row<Callback>, Calls> = tails.into_iter().map(|(row, of)| (row, Calls::of(of))).collect();
         let mut callbacks: HashMap<Row<Callback>, CallbackSeen> = HashMap::new();
         for (row, execution) in tables.executions.numbered().filter(|(_, e)| is_measured(e.start_ns)) {
-            let Some(end_ns) = execution.end_ns else { continue };
+            let Some(end_ns) = execution.end_ns.get() else { continue };
             let of = callbacks.entry(execution.callback).or_default();
             let sent = published.get(&row).map_or(&[][..], Vec::as_slice);
             let wall_ns = end_ns - execution.start_ns;
-            let off_ns = execution.cpu_ns.map_or(0, |cpu_ns| (wall_ns - cpu_ns).max(0));
+            let off_ns = execution.cpu_ns.get().map_or(0, |cpu_ns| (wall_ns - cpu_ns).max(0));
             let calls_ns = calls.get(&execution.callback).map_or(0, |calls| calls.took_ns(sent, end_ns, off_ns));
             of.runs += 1;
-            of.is_wall |= execution.cpu_ns.is_none();
-            of.work_ns.push((execution.cpu_ns.unwrap_or(wall_ns) - calls_ns).max(0));
-            if let Some(cpu_ns) = execution.cpu_ns {
+            of.is_wall |= execution.cpu_ns.get().is_none();
+            of.work_ns.push((execution.cpu_ns.get().unwrap_or(wall_ns) - calls_ns).max(0));
+            if let Some(cpu_ns) = execution.cpu_ns.get() {
                 let off_ns = if has_scheduler { blocked.get(&row).copied().unwrap_or(0) } else { wall_ns - cpu_ns };
                 of.off_ns.push(off_ns.max(0));
             }
@@ -131,7 +131,8 @@ impl Seen {
                 *of.topics.entry(tables.endpoints[*publisher].topic.clone()).or_default() += 1;
             }
         }
-        let is_wall = !callbacks.is_empty() && tables.executions.iter().all(|execution| execution.cpu_ns.is_none());
+        let is_wall =
+            !callbacks.is_empty() && tables.executions.iter().all(|execution| execution.cpu_ns.get().is_none());
         Seen { callbacks, outside, is_wall, span_s: (to_ns - from_ns) as f64 / 1e9 }
     }
 }

@@ -337,7 +337,7 @@ fn page_instance<'a>(
                 topic: (hop.position > 0)
                     .then(|| path.get(2 * hop.position as usize - 1).map(String::as_str))
                     .flatten(),
-                published_ms: hop.published_ns.map(since_start),
+                published_ms: hop.published_ns.get().map(since_start),
                 start_ms: since_start(hop.start_ns),
                 output_ms: since_start(hop.output_ns),
                 parts: hop.parts().in_ms(),
@@ -360,7 +360,7 @@ fn hop_means<'a, 'h>(path: &'a [String], instances: impl Iterator<Item = &'h [&'
     }
     let means = |position: usize| {
         let hops: Vec<&Hop> = whole.iter().map(|hops| hops[position]).collect();
-        let waited: Option<i64> = hops.iter().map(|hop| Some(hop.start_ns - hop.published_ns?)).sum();
+        let waited: Option<i64> = hops.iter().map(|hop| Some(hop.start_ns - hop.published_ns.get()?)).sum();
         let parts: Vec<Parts<f64>> = hops.iter().map(|hop| hop.parts().in_ms()).collect();
         Some(HopMeans {
             node: node_at(path, position as u32),
@@ -383,6 +383,7 @@ fn ms(ns: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tacho_tables::MaybeNs;
 
     #[test]
     fn a_hop_shows_who_had_its_cpu_from_its_start_to_its_output() {
@@ -410,15 +411,15 @@ mod tests {
             instance: Row::new(0),
             position: 0,
             execution: Some(Row::new(7)),
-            published_ns: None,
-            arrival_ns: None,
+            published_ns: MaybeNs::NONE,
+            arrival_ns: MaybeNs::NONE,
             start_ns: 1_000_000,
             output_ns: 5_000_000,
             queueing_ns: 0,
-            alignment_ns: None,
-            kept_ns: None,
-            off_cpu_ns: None,
-            preemption_ns: None,
+            alignment_ns: MaybeNs::NONE,
+            kept_ns: MaybeNs::NONE,
+            off_cpu_ns: MaybeNs::NONE,
+            preemption_ns: MaybeNs::NONE,
         };
         let instance = Instance {
             chain: Row::new(0),
@@ -426,11 +427,11 @@ mod tests {
             end_ns: 5_000_000,
             end_to_end_ns: 4_000_000,
             computation_ns: 2_500_000,
-            off_cpu_ns: None,
-            preemption_ns: Some(1_500_000),
-            alignment_ns: Some(0),
+            off_cpu_ns: MaybeNs::NONE,
+            preemption_ns: 1_500_000.into(),
+            alignment_ns: 0.into(),
             queueing_ns: 0,
-            kept_ns: None,
+            kept_ns: MaybeNs::NONE,
             transport_ns: 0,
         };
         let of = ByExecution::from([(Row::new(7), rows.iter().collect())]);
@@ -452,12 +453,15 @@ mod tests {
             start_ns,
             output_ns,
             queueing_ns: 0,
-            alignment_ns: None,
-            kept_ns: None,
-            off_cpu_ns: None,
-            preemption_ns: None,
+            alignment_ns: MaybeNs::NONE,
+            kept_ns: MaybeNs::NONE,
+            off_cpu_ns: MaybeNs::NONE,
+            preemption_ns: MaybeNs::NONE,
         };
-        let hops = [hop(0, None, None, 0, 1_000_000), hop(1, Some(1_000_000), None, 4_000_000, 6_000_000)];
+        let hops = [
+            hop(0, MaybeNs::NONE, MaybeNs::NONE, 0, 1_000_000),
+            hop(1, Some(1_000_000).into(), MaybeNs::NONE, 4_000_000, 6_000_000),
+        ];
         let hops: Vec<&Hop> = hops.iter().collect();
         let path: Vec<String> = ["a", "/t", "b"].map(String::from).into();
         let means = hop_means(&path, std::iter::once(hops.as_slice()));

@@ -95,8 +95,8 @@ impl SweepPoint {
 /// When each message was published, and its latency in us: those that were taken. Emulated time is no latency.
 fn latencies(tables: &Tables) -> impl Iterator<Item = (i64, f64)> + '_ {
     tables.messages.iter().filter(|message| !message.emulated).filter_map(|message| {
-        let publish_ns = message.publish_ns?;
-        let first_line_ns = message.callback_ns.or(message.take_ns)?;
+        let publish_ns = message.publish_ns.get()?;
+        let first_line_ns = message.callback_ns.get().or(message.take_ns.get())?;
         Some((publish_ns, (first_line_ns - publish_ns) as f64 / NS_PER_US))
     })
 }
@@ -129,6 +129,7 @@ fn course(info: &RunInfo, tables: &Tables) -> Vec<Stretch> {
 mod tests {
     use super::*;
     use tacho_tables::row::Row;
+    use tacho_tables::MaybeNs;
     use tacho_tables::{Delivery, Message};
 
     fn message(publish_ns: i64, latency_ns: Option<i64>) -> Message {
@@ -137,10 +138,10 @@ mod tests {
             publisher: Some(Row::new(0)),
             subscription: Row::new(1),
             sequence: None,
-            publish_ns: Some(publish_ns),
-            arrival_ns: None,
-            take_ns: taken,
-            callback_ns: taken,
+            publish_ns: publish_ns.into(),
+            arrival_ns: MaybeNs::NONE,
+            take_ns: taken.into(),
+            callback_ns: taken.into(),
             execution: None,
             published_in: None,
             delivery: if taken.is_some() { Delivery::InTime } else { Delivery::Lost },
@@ -156,7 +157,7 @@ mod tests {
             .filter(|ms| ms / 10 != 1)
             .map(|ms| message(1_000_000_000 + ms * 1_000_000, Some(10_000)))
             .collect();
-        messages[470 - 10].take_ns = Some(messages[460].publish_ns.unwrap() + 900_000);
+        messages[470 - 10].take_ns = (messages[460].publish_ns.get().unwrap() + 900_000).into();
         messages[470 - 10].callback_ns = messages[460].take_ns;
         messages.push(message(1_000_000_500, None));
         let tables = Tables { messages: messages.into(), ..Tables::default() };

@@ -89,14 +89,14 @@ fn counted(summary: &Summary, (begin, end): Span) -> Span {
 /// A time of each row that a page could hold.
 fn times(tables: &Tables, limits: Span) -> Vec<i64> {
     let executions = tables.executions.iter().map(|one| one.start_ns);
-    let messages = tables.messages.iter().filter(|one| is_flow(one)).filter_map(|one| one.publish_ns);
+    let messages = tables.messages.iter().filter(|one| is_flow(one)).filter_map(|one| one.publish_ns.get());
     let off_cpu = tables.preemptions.iter().map(|one| one.from_ns);
     executions.chain(messages).chain(off_cpu).filter(|time| limits.0 <= *time && *time <= limits.1).collect()
 }
 
 /// The rows inside some spans; absent without an execution.
 fn select<'a>(tables: &'a Tables, spans: &[Span], begin: i64, chosen: Option<&Chosen>) -> Option<Timeline<'a>> {
-    let end_of = |one: &Execution| one.end_ns.unwrap_or(tables.processes[thread_of(tables, one).0].last_ns);
+    let end_of = |one: &Execution| one.end_ns.get().unwrap_or(tables.processes[thread_of(tables, one).0].last_ns);
     let mut of_threads: BTreeMap<Thread, Vec<Row<Execution>>> = BTreeMap::new();
     for (row, one) in numbered(&tables.executions).filter(|(_, one)| overlaps(spans, one.start_ns, end_of(one))) {
         of_threads.entry(thread_of(tables, one)).or_default().push(row);
@@ -145,9 +145,9 @@ fn select<'a>(tables: &'a Tables, spans: &[Span], begin: i64, chosen: Option<&Ch
         callbacks: callbacks(tables),
         executions: Executions {
             start: Column::growing(executions.iter().map(|one| one.start_ns - begin)),
-            duration: Column::optional(executions.iter().map(|one| Some(one.end_ns? - one.start_ns))),
+            duration: Column::optional(executions.iter().map(|one| Some(one.end_ns.get()? - one.start_ns))),
             callback: Column::of(executions.iter().map(|one| i64::from(one.callback.number()))),
-            cpu: Column::optional(executions.iter().map(|one| one.cpu_ns)),
+            cpu: Column::optional(executions.iter().map(|one| one.cpu_ns.get())),
         },
         publications,
         flows,
@@ -205,7 +205,7 @@ fn messages(
             let process = tables.nodes[endpoint.node].process;
             calls.push((ns - begin, names.number(&endpoint.topic), process, number(message.published_in)));
         }
-        let taken = message.take_ns.map(|take| take - ns);
+        let taken = message.take_ns.get().map(|take| take - ns);
         flows.extend(number(message.execution).map(|to| (calls.len() as i64 - 1, to, taken)));
     }
     let publications = Publications {
@@ -267,6 +267,7 @@ mod tests {
     use super::*;
     use tacho_events::run::{RunDirectory, RunInfo};
     use tacho_tables::summary::ChainFigures;
+    use tacho_tables::MaybeNs;
     use tacho_tables::{Callback, CallbackKind, Chain, Instance, Node};
 
     const PERIOD_NS: i64 = 1_000_000;
@@ -297,20 +298,20 @@ mod tests {
             end_ns: number * PERIOD_NS + PERIOD_NS / 2,
             end_to_end_ns: if number == worst { PERIOD_NS / 2 + 1 } else { PERIOD_NS / 2 - number.min(1) },
             computation_ns: PERIOD_NS / 2,
-            off_cpu_ns: None,
-            preemption_ns: None,
-            alignment_ns: None,
+            off_cpu_ns: MaybeNs::NONE,
+            preemption_ns: MaybeNs::NONE,
+            alignment_ns: MaybeNs::NONE,
             queueing_ns: 0,
-            kept_ns: None,
+            kept_ns: MaybeNs::NONE,
             transport_ns: 0,
         };
         let execution = |number: i64| Execution {
             callback: Row::new(0),
             tid: 71,
-            queued_ns: None,
+            queued_ns: MaybeNs::NONE,
             start_ns: number * PERIOD_NS,
-            end_ns: Some(number * PERIOD_NS + PERIOD_NS / 2),
-            cpu_ns: None,
+            end_ns: (number * PERIOD_NS + PERIOD_NS / 2).into(),
+            cpu_ns: MaybeNs::NONE,
             resumes: None,
         };
         let tables = Tables {

@@ -191,7 +191,7 @@ impl<'a> Run<'a> {
         for (row, execution) in tables.executions.numbered() {
             let process = tables.callbacks[execution.callback].process;
             let of = threads.entry((process.index(), execution.tid)).or_default();
-            of.extend(execution.end_ns.map(|end_ns| (execution.start_ns, end_ns, row)));
+            of.extend(execution.end_ns.get().map(|end_ns| (execution.start_ns, end_ns, row)));
         }
         let mut places = HashMap::new();
         for (thread, of) in &mut threads {
@@ -236,7 +236,7 @@ impl<'a> Run<'a> {
     fn timers(&self, samples: &mut Samples) {
         let mut seen = None;
         for publication in &self.tables.publications {
-            let (Some(due_ns), Some(row)) = (publication.due_ns, publication.execution) else { continue };
+            let (Some(due_ns), Some(row)) = (publication.due_ns.get(), publication.execution) else { continue };
             // A callback that publishes several was due once.
             if seen.replace(row) == Some(row) {
                 continue;
@@ -252,14 +252,14 @@ impl<'a> Run<'a> {
         // Many messages go one way.
         let mut transits: BTreeMap<(Row<Endpoint>, Row<Endpoint>), Vec<i64>> = BTreeMap::new();
         for message in &self.tables.messages {
-            let Some(publish_ns) = message.publish_ns else { continue };
-            let arrival_ns = message.arrival_ns.or_else(|| self.started_at_once(message.execution?, publish_ns));
+            let Some(publish_ns) = message.publish_ns.get() else { continue };
+            let arrival_ns = message.arrival_ns.get().or_else(|| self.started_at_once(message.execution?, publish_ns));
             let Some(arrival_ns) = arrival_ns else { continue };
             if let Some(publisher) = message.publisher {
                 let transit = transits.entry((publisher, message.subscription)).or_default();
                 transit.push(arrival_ns - publish_ns);
             }
-            let Some(row) = message.execution.filter(|_| message.arrival_ns.is_some()) else { continue };
+            let Some(row) = message.execution.filter(|_| message.arrival_ns.get().is_some()) else { continue };
             let execution = &self.tables.executions[row];
             let Some(before) = self.before(row) else { continue };
             let node = self.tables.callbacks[execution.callback].node.and_then(|node| self.nodes[node]);
@@ -304,7 +304,7 @@ impl<'a> Run<'a> {
         let mut rows: Vec<_> = of_execution.into_iter().collect();
         rows.sort_unstable_by_key(|(row, _)| row.index());
         for (row, mut sends) in rows {
-            let Some(end_ns) = self.tables.executions[row].end_ns else { continue };
+            let Some(end_ns) = self.tables.executions[row].end_ns.get() else { continue };
             sends.sort_unstable_by_key(|(publish_ns, _)| *publish_ns);
             for (place, (publish_ns, publisher)) in sends.iter().enumerate() {
                 let next_ns = sends.get(place + 1).map_or(end_ns, |(next_ns, _)| *next_ns);
@@ -321,7 +321,7 @@ fn after(tables: &Tables) -> HashMap<Row<Execution>, i64> {
     let mut of_nodes: HashMap<Row<tacho_tables::Node>, Vec<(i64, i64, Row<Execution>)>> = HashMap::new();
     for (row, execution) in tables.executions.numbered() {
         let node = tables.callbacks[execution.callback].node;
-        if let (Some(node), Some(end_ns)) = (node, execution.end_ns) {
+        if let (Some(node), Some(end_ns)) = (node, execution.end_ns.get()) {
             of_nodes.entry(node).or_default().push((execution.start_ns, end_ns, row));
         }
     }

@@ -49,18 +49,18 @@ pub struct Instance {
     pub computation_ns: i64,
     /// Of the time inside those callbacks: the thread slept or was blocked; where `preemption_ns` is absent, it had no
     /// CPU for at least this long. Absent where CPU time is not known of all of it, and in older runs.
-    pub off_cpu_ns: Option<i64>,
+    pub off_cpu_ns: MaybeNs,
     /// Of the time inside those callbacks: the thread could have gone on and had no CPU. Absent without scheduler
     /// events of all of it.
-    pub preemption_ns: Option<i64>,
+    pub preemption_ns: MaybeNs,
     /// Message there, executor asleep: waiting for the node to wake (study E). Absent where nothing of it is reported:
     /// without arrivals and events of an executor.
-    pub alignment_ns: Option<i64>,
+    pub alignment_ns: MaybeNs,
     /// Message there, executor busy with other callbacks.
     pub queueing_ns: i64,
     /// Taken by a callback, and kept for the later one that used it. Absent in older runs, where it is part of
     /// alignment.
-    pub kept_ns: Option<i64>,
+    pub kept_ns: MaybeNs,
     /// Publish call to message there.
     pub transport_ns: i64,
 }
@@ -75,9 +75,9 @@ pub struct Hop {
     /// Row of [`super::Tables::executions`]; absent for a first node that publishes outside of callbacks.
     pub execution: Option<Row<Execution>>,
     /// When its input was published; absent for the first.
-    pub published_ns: Option<i64>,
+    pub published_ns: MaybeNs,
     /// When its input was there; absent for the first, and where the events do not tell.
-    pub arrival_ns: Option<i64>,
+    pub arrival_ns: MaybeNs,
     /// Start of its callback; its publish call where there is no callback.
     pub start_ns: i64,
     /// Its output.
@@ -86,13 +86,13 @@ pub struct Hop {
     pub queueing_ns: i64,
     /// Of the time before the start: see [`super::Parts`]. Absent for the first, where the events do not tell, and in
     /// older runs.
-    pub alignment_ns: Option<i64>,
+    pub alignment_ns: MaybeNs,
     /// See `alignment_ns`.
-    pub kept_ns: Option<i64>,
+    pub kept_ns: MaybeNs,
     /// Of the time from start to output; absent unless it is known of all hops of the instance, and in older runs.
-    pub off_cpu_ns: Option<i64>,
+    pub off_cpu_ns: MaybeNs,
     /// Of the time from start to output; absent unless it is known of all hops of the instance.
-    pub preemption_ns: Option<i64>,
+    pub preemption_ns: MaybeNs,
 }
 
 /// How an output of a node follows from an input of it.
@@ -309,12 +309,12 @@ pub struct Cause {
     /// [`CauseKind::NoNewer`] the one without which the next message, published in time, would have been used instead.
     pub execution: Option<Row<Execution>>,
     /// Where it, or the first of several intervals, began; absent where only its length is known.
-    pub from_ns: Option<i64>,
+    pub from_ns: MaybeNs,
     /// How long. Of one instance all durations add up to its end-to-end time.
-    pub duration_ns: Option<i64>,
+    pub duration_ns: MaybeNs,
     /// Median of the same part (position, kind, by) over the chain's instances, 512 of them at most (64 if only the ten
     /// longest are explained); absent where there are fewer than three.
-    pub usual_ns: Option<i64>,
+    pub usual_ns: MaybeNs,
     /// 1, or the inputs that ended this way.
     pub count: u64,
 }

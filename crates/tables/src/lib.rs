@@ -260,14 +260,14 @@ pub struct Execution {
     pub tid: u32,
     /// When it was put into its callback queue; known for timers and services of ROS 1. Of a subscription's, its
     /// message's arrival says so.
-    pub queued_ns: Option<i64>,
+    pub queued_ns: MaybeNs,
     /// callback_start.
     pub start_ns: i64,
     /// callback_end; absent where the process ended inside.
-    pub end_ns: Option<i64>,
+    pub end_ns: MaybeNs,
     /// CPU time of the thread from start to end: wall time less its time off the CPU where scheduler events were
     /// recorded, else by its CPU-time clock where that was; absent where neither was.
-    pub cpu_ns: Option<i64>,
+    pub cpu_ns: MaybeNs,
     /// Row of [`Tables::executions`] of the part before, of a coroutine that awaited something and goes on.
     pub resumes: Option<Row<Execution>>,
 }
@@ -281,7 +281,7 @@ pub struct Publication {
     pub publish_ns: i64,
     /// When the call was due by its rate and phase; known only for nodes that tacho runs, where something is due by the
     /// clock.
-    pub due_ns: Option<i64>,
+    pub due_ns: MaybeNs,
     /// Sequence number, where the message carries one.
     pub sequence: Option<u64>,
     /// Data of the message; known only for nodes that tacho runs.
@@ -326,13 +326,13 @@ pub struct Message {
     /// Sequence number of its publisher, where the message carries one.
     pub sequence: Option<u64>,
     /// Just before the publish call (outermost layer seen).
-    pub publish_ns: Option<i64>,
+    pub publish_ns: MaybeNs,
     /// When the middleware said that it was there.
-    pub arrival_ns: Option<i64>,
+    pub arrival_ns: MaybeNs,
     /// When it was taken.
-    pub take_ns: Option<i64>,
+    pub take_ns: MaybeNs,
     /// First line of the callback.
-    pub callback_ns: Option<i64>,
+    pub callback_ns: MaybeNs,
     /// Row of [`Tables::executions`] that took it.
     pub execution: Option<Row<Execution>>,
     /// Row of [`Tables::executions`] that published it.
@@ -352,10 +352,10 @@ impl Message {
             publisher: Some(Row::new(publisher)),
             subscription: Row::new(subscription),
             sequence: None,
-            publish_ns: Some(1),
-            arrival_ns: None,
-            take_ns: None,
-            callback_ns: None,
+            publish_ns: 1.into(),
+            arrival_ns: MaybeNs::NONE,
+            take_ns: MaybeNs::NONE,
+            callback_ns: MaybeNs::NONE,
             execution: None,
             published_in: None,
             delivery,

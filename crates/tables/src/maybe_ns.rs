@@ -41,6 +41,12 @@ impl From<i64> for MaybeNs {
     }
 }
 
+impl PartialEq<Option<i64>> for MaybeNs {
+    fn eq(&self, other: &Option<i64>) -> bool {
+        self.get() == *other
+    }
+}
+
 impl fmt::Debug for MaybeNs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.get().fmt(f)

@@ -140,21 +140,21 @@ impl<T: Copy + Default + Add<Output = T>> Sum for Parts<T> {
 impl Hop {
     /// Where the time went from the publish call of its input, or of the first from its start, to its output; ns.
     pub fn parts(&self) -> Parts {
-        let kept = self.kept_ns.unwrap_or(0);
-        let from_arrival = || self.arrival_ns.map(|arrival| self.start_ns - arrival - self.queueing_ns - kept);
-        let alignment = self.alignment_ns.or_else(from_arrival);
-        let waited = self.published_ns.map_or(0, |published| self.start_ns - published);
+        let kept = self.kept_ns.get().unwrap_or(0);
+        let from_arrival = || self.arrival_ns.get().map(|arrival| self.start_ns - arrival - self.queueing_ns - kept);
+        let alignment = self.alignment_ns.get().or_else(from_arrival);
+        let waited = self.published_ns.get().map_or(0, |published| self.start_ns - published);
         Parts {
             computation: self.output_ns
                 - self.start_ns
-                - self.off_cpu_ns.unwrap_or(0)
-                - self.preemption_ns.unwrap_or(0),
-            off_cpu: self.off_cpu_ns,
-            preemption: self.preemption_ns,
+                - self.off_cpu_ns.get().unwrap_or(0)
+                - self.preemption_ns.get().unwrap_or(0),
+            off_cpu: self.off_cpu_ns.get(),
+            preemption: self.preemption_ns.get(),
             transport: waited - alignment.unwrap_or(0) - self.queueing_ns - kept,
             alignment,
             queueing: self.queueing_ns,
-            kept: self.kept_ns,
+            kept: self.kept_ns.get(),
         }
     }
 }
@@ -164,12 +164,12 @@ impl Instance {
     pub fn parts(&self) -> Parts {
         Parts {
             computation: self.computation_ns,
-            off_cpu: self.off_cpu_ns,
-            preemption: self.preemption_ns,
+            off_cpu: self.off_cpu_ns.get(),
+            preemption: self.preemption_ns.get(),
             transport: self.transport_ns,
-            alignment: self.alignment_ns,
+            alignment: self.alignment_ns.get(),
             queueing: self.queueing_ns,
-            kept: self.kept_ns,
+            kept: self.kept_ns.get(),
         }
     }
 }

@@ -48,7 +48,7 @@ pub fn is_flow(message: &Message) -> bool {
 
 /// The publish call of a message: its publisher, and when.
 pub fn publish_call(message: &Message) -> Option<(Row<Endpoint>, i64)> {
-    message.publisher.zip(message.publish_ns)
+    message.publisher.zip(message.publish_ns.get())
 }
 
 /// Rows of the messages that have a key, in the order of the keys.

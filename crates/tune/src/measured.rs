@@ -118,7 +118,7 @@ pub fn computation(
             if let (Some(execution), Some(sum)) = (execution, sums.get_mut(hop.position as usize)) {
                 if let Some(ms) = took_ms(execution) {
                     sum.add(ms);
-                    without_cpu_time += u64::from(execution.cpu_ns.is_none());
+                    without_cpu_time += u64::from(execution.cpu_ns.get().is_none());
                 }
             }
         }
@@ -150,8 +150,8 @@ pub fn computation(
 
 /// CPU time of a complete execution; its wall time if the CPU time is not known.
 fn took_ms(execution: &Execution) -> Option<f64> {
-    let wall_ns = execution.end_ns? - execution.start_ns;
-    Some(execution.cpu_ns.unwrap_or(wall_ns) as f64 / 1e6)
+    let wall_ns = execution.end_ns.get()? - execution.start_ns;
+    Some(execution.cpu_ns.get().unwrap_or(wall_ns) as f64 / 1e6)
 }
 
 /// The same computed from the mean `work` of the workload's nodes, before anything ran. Leaves out nodes for which the
@@ -196,6 +196,7 @@ mod tests {
     use super::*;
     use tacho_tables::row::Row;
     use tacho_tables::summary::{CallbackFigures, Distribution};
+    use tacho_tables::MaybeNs;
     use tacho_tables::{Chain, Hop, Instance};
 
     /// Two nodes with instances of (1 ms, 4 ms) and (3 ms, 4 ms). The second instance shares the first's last
@@ -204,25 +205,25 @@ mod tests {
         let execution = |start_ns, end_ns| Execution {
             callback: Row::new(0),
             tid: 1,
-            queued_ns: None,
+            queued_ns: MaybeNs::NONE,
             start_ns,
             end_ns,
-            cpu_ns: None,
+            cpu_ns: MaybeNs::NONE,
             resumes: None,
         };
         let hop = |instance, position, execution| Hop {
             instance: Row::new(instance),
             position,
             execution: Some(Row::new(execution)),
-            published_ns: None,
-            arrival_ns: None,
+            published_ns: MaybeNs::NONE,
+            arrival_ns: MaybeNs::NONE,
             start_ns: 0,
             output_ns: 0,
             queueing_ns: 0,
-            alignment_ns: None,
-            kept_ns: None,
-            off_cpu_ns: None,
-            preemption_ns: None,
+            alignment_ns: MaybeNs::NONE,
+            kept_ns: MaybeNs::NONE,
+            off_cpu_ns: MaybeNs::NONE,
+            preemption_ns: MaybeNs::NONE,
         };
         let instance = |chain| Instance {
             chain: Row::new(chain),
@@ -230,11 +231,11 @@ mod tests {
             end_ns: 0,
             end_to_end_ns: 0,
             computation_ns: 0,
-            off_cpu_ns: None,
-            preemption_ns: None,
-            alignment_ns: Some(0),
+            off_cpu_ns: MaybeNs::NONE,
+            preemption_ns: MaybeNs::NONE,
+            alignment_ns: 0.into(),
             queueing_ns: 0,
-            kept_ns: None,
+            kept_ns: MaybeNs::NONE,
             transport_ns: 0,
         };
         let chain = |name: &str| Chain {
@@ -250,11 +251,11 @@ mod tests {
         };
         Tables {
             executions: vec![
-                execution(0, Some(1_000_000)),
-                execution(0, Some(3_000_000)),
-                execution(0, Some(4_000_000)),
-                execution(0, Some(99_000_000)),
-                execution(0, None),
+                execution(0, 1_000_000.into()),
+                execution(0, 3_000_000.into()),
+                execution(0, 4_000_000.into()),
+                execution(0, 99_000_000.into()),
+                execution(0, MaybeNs::NONE),
             ]
             .into(),
             chains: vec![chain("other"), chain("x")],
@@ -280,7 +281,7 @@ mod tests {
     fn cpu_time_counts_not_the_time_that_others_took() {
         let mut tables = tables();
         for execution in tables.executions.iter_mut() {
-            execution.cpu_ns = execution.end_ns.map(|end_ns| (end_ns - execution.start_ns) / 2);
+            execution.cpu_ns = execution.end_ns.get().map(|end_ns| (end_ns - execution.start_ns) / 2).into();
         }
         let found = of_chain(&[&tables], "x").expect("times");
         assert_eq!((found.chain, found.without_cpu_time), (vec![("a".into(), 1.0), ("b".into(), 2.0)], 0));

@@ -95,7 +95,7 @@ impl Busy {
                 if let Some(before) = executions.last_mut() {
                     before.1 = before.1.min(execution.start_ns);
                 }
-                executions.push((execution.start_ns, execution.end_ns.unwrap_or(i64::MAX), row));
+                executions.push((execution.start_ns, execution.end_ns.get().unwrap_or(i64::MAX), row));
             }
         }
     }
@@ -357,7 +357,7 @@ fn spans<'a>(
         let row = &seen.executions[*execution];
         // One that never ended kept its thread until the next one began, or for good.
         let next = executions.get(position + 1).map(|n| seen.executions[*n].start_ns);
-        let end = row.end_ns.or(next).unwrap_or(i64::MAX).min(next.unwrap_or(i64::MAX));
+        let end = row.end_ns.get().or(next).unwrap_or(i64::MAX).min(next.unwrap_or(i64::MAX));
         let span = (row.start_ns, end, before);
         before = before.saturating_add(end.saturating_sub(row.start_ns));
         (Row::new(stream), span)

@@ -26,7 +26,7 @@ use tacho_tables::row::Row;
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::rows::relieve;
 use tacho_tables::{
-    Callback, CallbackKind, Cause, CauseKind, Execution, Hop, Instance, Name, Node, OffCpu, Preemption,
+    Callback, CallbackKind, Cause, CauseKind, Execution, Hop, Instance, MaybeNs, Name, Node, OffCpu, Preemption,
 };
 use ticks::Ticks;
 
@@ -145,9 +145,9 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
             kind,
             by,
             execution: None,
-            from_ns: None,
-            duration_ns: None,
-            usual_ns: None,
+            from_ns: MaybeNs::NONE,
+            duration_ns: MaybeNs::NONE,
+            usual_ns: MaybeNs::NONE,
             count: 1,
         };
         let late = late(&chains.instances, instances.clone(), made_of.path.deadline_ns, matter[chain]);
@@ -161,9 +161,9 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
             rows.extend(parts.iter().map(|(key, part)| Cause {
                 instance: Some(*instance),
                 execution: part.execution,
-                from_ns: part.from_ns,
-                duration_ns: Some(part.ns),
-                usual_ns: usual.binary_search_by_key(&key, |(of, _)| *of).ok().map(|place| usual[place].1),
+                from_ns: part.from_ns.into(),
+                duration_ns: part.ns.into(),
+                usual_ns: usual.binary_search_by_key(&key, |(of, _)| *of).ok().map(|place| usual[place].1).into(),
                 ..blank(key.0, key.1, *words.entry(&key.2).or_insert_with(|| explainer.words(&key.2).as_str().into()))
             }));
         }

@@ -8,7 +8,7 @@ use super::Tracer;
 use crate::graph::Path;
 use crate::observe::{PublicationSeen, Seen};
 use tacho_tables::row::Row;
-use tacho_tables::{Callback, Chain, Execution, Hop, Instance, Parts};
+use tacho_tables::{Callback, Chain, Execution, Hop, Instance, MaybeNs, Parts};
 
 /// A chain's last output, or that of a node on the way: where it came about, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ struct OffCpuTold {
 
 impl OffCpuTold {
     fn of(hop: &Hop) -> OffCpuTold {
-        OffCpuTold { of_all: hop.off_cpu_ns.is_some(), divided: hop.preemption_ns.is_some() }
+        OffCpuTold { of_all: hop.off_cpu_ns.get().is_some(), divided: hop.preemption_ns.get().is_some() }
     }
 
     fn and(self, other: OffCpuTold) -> OffCpuTold {
@@ -168,15 +168,15 @@ impl<'t> Follower<'t> {
             instance: Row::new(0),
             position: 0,
             execution: at.execution,
-            published_ns: None,
-            arrival_ns: None,
+            published_ns: MaybeNs::NONE,
+            arrival_ns: MaybeNs::NONE,
             start_ns: start,
             output_ns: at.time,
             queueing_ns: 0,
-            alignment_ns: None,
-            kept_ns: None,
-            off_cpu_ns: None,
-            preemption_ns: None,
+            alignment_ns: MaybeNs::NONE,
+            kept_ns: MaybeNs::NONE,
+            off_cpu_ns: MaybeNs::NONE,
+            preemption_ns: MaybeNs::NONE,
         });
         let own = OffCpuTold::of(&first);
         Ok(Some(Trail {
@@ -202,8 +202,8 @@ impl Trail<'_> {
     /// Its hops, last first; each but the first node's with what its input waited for.
     pub fn hops(&self) -> impl DoubleEndedIterator<Item = (Hop, Option<&Wait>)> + '_ {
         let with = |hop: Hop, position: usize| {
-            let (off_cpu_ns, preemption_ns) = self.told.common(hop.off_cpu_ns, hop.preemption_ns);
-            Hop { position: position as u32, off_cpu_ns, preemption_ns, ..hop }
+            let (off_cpu_ns, preemption_ns) = self.told.common(hop.off_cpu_ns.get(), hop.preemption_ns.get());
+            Hop { position: position as u32, off_cpu_ns: off_cpu_ns.into(), preemption_ns: preemption_ns.into(), ..hop }
         };
         let nodes = self.levels.len();
         let later = self.levels.iter().enumerate();
@@ -237,11 +237,11 @@ impl Trail<'_> {
             computation_ns: parts.computation + off(parts.off_cpu) + off(parts.preemption)
                 - off(off_cpu_ns)
                 - off(preemption_ns),
-            off_cpu_ns,
-            preemption_ns,
-            alignment_ns: parts.alignment,
+            off_cpu_ns: off_cpu_ns.into(),
+            preemption_ns: preemption_ns.into(),
+            alignment_ns: parts.alignment.into(),
             queueing_ns: parts.queueing,
-            kept_ns: parts.kept,
+            kept_ns: parts.kept.into(),
             transport_ns: parts.transport,
         }
     }

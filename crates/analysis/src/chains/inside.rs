@@ -37,7 +37,7 @@ impl Tracer<'_> {
         }
         let scheduled = self.seen.scheduled.off_ns(execution, stream, from, to);
         // The clock was read at both ends of the execution alone. All its CPU time may have been in this stretch.
-        let by_clock = || row.cpu_ns.map(|cpu_ns| (to - from - cpu_ns).max(0));
+        let by_clock = || row.cpu_ns.get().map(|cpu_ns| (to - from - cpu_ns).max(0));
         scheduled.map(Inside::Scheduled).or_else(|| by_clock().map(Inside::AtLeast))
     }
 
@@ -48,6 +48,6 @@ impl Tracer<'_> {
             Some(Inside::AtLeast(off_ns)) => (Some(off_ns), None),
             None => (None, None),
         };
-        Hop { off_cpu_ns, preemption_ns, ..hop }
+        Hop { off_cpu_ns: off_cpu_ns.into(), preemption_ns: preemption_ns.into(), ..hop }
     }
 }

@@ -51,7 +51,7 @@ impl Tracer<'_> {
         let mut before = None;
         let executions = far_apart(takes.iter()).filter_map(|t| seen.takes[*t].execution);
         let executions = executions.filter(|e| before.replace(*e) != Some(*e));
-        let ends = executions.filter_map(|e| Some((e, seen.executions[e].end_ns?)));
+        let ends = executions.filter_map(|e| Some((e, seen.executions[e].end_ns.get()?)));
         ends.map(|(execution, time)| Output { execution: Some(execution), publication: None, time }).collect()
     }
 
@@ -79,7 +79,7 @@ impl Tracer<'_> {
         }
         let output = |execution: Row<Execution>| {
             let publication = self.usage.published_in(execution).iter().copied().rfind(&of_node);
-            let ended = seen.executions[execution].end_ns.filter(|_| path.output.is_none());
+            let ended = seen.executions[execution].end_ns.get().filter(|_| path.output.is_none());
             let time = publication.map(|publication| seen.publications[publication].time).or(ended)?;
             Some(Output { execution: Some(execution), publication, time })
         };

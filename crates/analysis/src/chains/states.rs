@@ -74,7 +74,7 @@ fn execution_spans(seen: &Seen, stream: &StreamSeen) -> Rows<(i64, i64)> {
     let start = |execution: &Row<Execution>| seen.executions[*execution].start_ns;
     let end = |position: usize, execution: &Row<Execution>| {
         let next = stream.executions.get(position + 1).map_or(stream.last_ns, start);
-        seen.executions[*execution].end_ns.unwrap_or(next).min(next.max(start(execution)))
+        seen.executions[*execution].end_ns.get().unwrap_or(next).min(next.max(start(execution)))
     };
     far_apart(stream.executions.iter().enumerate()).map(|(position, e)| (start(e), end(position, e))).collect()
 }

@@ -8,7 +8,7 @@ use super::wait::{split, Passage};
 use super::Tracer;
 use crate::observe::{TakeSeen, INTERNAL};
 use tacho_tables::row::Row;
-use tacho_tables::{Callback, Execution, Hop, LinkRule};
+use tacho_tables::{Callback, Execution, Hop, LinkRule, MaybeNs};
 
 /// A step back.
 #[derive(Debug, Clone, Copy)]
@@ -125,15 +125,15 @@ impl<'t> Edge<'t> {
             instance: Row::new(0),
             position: 0,
             execution: Some(running),
-            published_ns: Some(source.time),
-            arrival_ns: split.arrival,
+            published_ns: source.time.into(),
+            arrival_ns: split.arrival.into(),
             start_ns: start,
             output_ns: time,
             queueing_ns: split.queueing,
-            alignment_ns: split.alignment,
-            kept_ns: Some(start - began),
-            off_cpu_ns: None,
-            preemption_ns: None,
+            alignment_ns: split.alignment.into(),
+            kept_ns: (start - began).into(),
+            off_cpu_ns: MaybeNs::NONE,
+            preemption_ns: MaybeNs::NONE,
         };
         Some(Step {
             hop: tracer.with_off_cpu(hop),

@@ -272,8 +272,8 @@ fn put(seen: &mut Seen, process: Row<Process>, on: &dyn Fn(i64) -> i64, due: &dy
     }
     for execution in seen.executions.iter_mut().filter(|e| seen.callbacks[e.callback].process == process) {
         execution.start_ns = on(execution.start_ns);
-        execution.end_ns = execution.end_ns.map(on);
-        execution.queued_ns = execution.queued_ns.map(on);
+        execution.end_ns = execution.end_ns.get().map(on).into();
+        execution.queued_ns = execution.queued_ns.get().map(on).into();
     }
     crate::observe::lifecycle::move_times(seen, process, on);
     for skip in seen.skips.iter_mut().filter(|skip| of_endpoint.get(skip.endpoint).copied().unwrap_or(false)) {

@@ -11,7 +11,7 @@ use tacho_tables::{Endpoint, EndpointKind};
 pub(crate) fn endpoints(seen: &Seen, matched: &Matched, messages: &Messages, options: &Options) -> Vec<Endpoint> {
     let mut counts: Column<Endpoint, u64> = Column::of(vec![0; seen.endpoints.len()]);
     messages.publications.iter().for_each(|p| counts[p.publisher] += 1);
-    let taken = messages.messages.iter().filter(|m| m.take_ns.is_some());
+    let taken = messages.messages.iter().filter(|m| m.take_ns.get().is_some());
     taken.for_each(|m| counts[m.subscription] += 1);
     let (skipped, refused) = (due::skipped(seen, options), refused::counts(seen, options));
     let end = |row: Row<Endpoint>, of: fn(&Ends) -> u64| messages.ends[row].as_ref().map(of);

@@ -34,7 +34,7 @@ type Sent = (Row<Endpoint>, Row<Endpoint>, i64);
 impl<'a> Fates<'a> {
     pub fn new(ways: &'a Ways) -> Fates<'a> {
         let lost = far_apart(ways.carried.messages.messages.iter()).filter(|m| m.delivery == Delivery::Lost);
-        let lost = lost.filter_map(|m| Some(((m.publisher?, m.subscription, m.publish_ns?), m.lost_in)));
+        let lost = lost.filter_map(|m| Some(((m.publisher?, m.subscription, m.publish_ns.get()?), m.lost_in)));
         Fates { ways, lost: lost.collect::<Rows<_>>().sorted_by(|one, other| one.0.cmp(&other.0)) }
     }
 

@@ -16,13 +16,16 @@ pub(crate) fn layers(seen: &Seen, matched: &Matched, messages: &Messages) -> (Ro
         let Some(row) = *take else { continue };
         let take = &seen.takes[row];
         let Some(publication) = take.publication.filter(|_| !take.intra_process) else { continue };
-        let Some((start, end)) = message.publish_ns.zip(message.callback_ns.or(message.take_ns)) else { continue };
+        let Some((start, end)) = message.publish_ns.get().zip(message.callback_ns.get().or(message.take_ns.get()))
+        else {
+            continue;
+        };
         let ends = if seen.roscpp.told.contains(&take.endpoint) {
             // Within a process roscpp hands a pointer over.
             let Some(written) = matched.ros1.written_ns(row) else { continue };
-            ends_of_ros1(take, written, message.callback_ns)
+            ends_of_ros1(take, written, message.callback_ns.get())
         } else {
-            ends(seen, matched, take, publication, message.callback_ns)
+            ends(seen, matched, take, publication, message.callback_ns.get())
         };
         let (parts, disordered) = split(start, end, ends);
         out_of_order += disordered;

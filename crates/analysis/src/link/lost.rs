@@ -9,7 +9,7 @@ use tacho_tables::in_order::in_order;
 use tacho_tables::near::partition_near;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::{far_apart, Rows};
-use tacho_tables::{Delivery, Endpoint, LostIn, Message, Note, Process};
+use tacho_tables::{Delivery, Endpoint, LostIn, MaybeNs, Message, Note, Process};
 use tacho_workload::model::{Start, Workload};
 
 /// What became of messages that a subscription neither took nor lost. Defined in docs/figures.md, "lost".
@@ -190,10 +190,10 @@ impl Lost<'_> {
                 publisher: Some(publisher),
                 subscription,
                 sequence: row.id.map(|id| id.1),
-                publish_ns: Some(time),
-                arrival_ns: None,
-                take_ns: None,
-                callback_ns: None,
+                publish_ns: time.into(),
+                arrival_ns: MaybeNs::NONE,
+                take_ns: MaybeNs::NONE,
+                callback_ns: MaybeNs::NONE,
                 execution: None,
                 published_in: row.execution,
                 delivery: Delivery::Lost,

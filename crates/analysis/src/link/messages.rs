@@ -43,7 +43,7 @@ fn publications(seen: &Seen, options: &Options) -> Rows<Publication> {
                 .push(Publication {
                     publisher,
                     publish_ns: publication.time,
-                    due_ns: publication.due_ns.get(),
+                    due_ns: publication.due_ns.get().into(),
                     sequence: publication.id.map(|id| id.1),
                     size_bytes: publication.size_bytes,
                     execution: publication.execution,
@@ -80,7 +80,7 @@ fn taken(seen: &Seen, matched: &Matched, ended: &Ended, options: &Options, workl
     let (ends, not_taken) = lost::lost(seen, matched, ended, options, workload, &mut notes);
     lost.extend(not_taken);
     let takes_end = seen.takes.len() as u32;
-    order.extend(lost.iter().zip(takes_end..).map(|(m, row)| (m.publish_ns.unwrap_or(i64::MIN), row)));
+    order.extend(lost.iter().zip(takes_end..).map(|(m, row)| (m.publish_ns.get().unwrap_or(i64::MIN), row)));
     // Time, then subscription: the same at every reading.
     let place = |row: u32| match row.checked_sub(takes_end) {
         None => (seen.takes[row as usize].endpoint, Some(seen.takes[row as usize].time)),
@@ -102,10 +102,10 @@ fn taken(seen: &Seen, matched: &Matched, ended: &Ended, options: &Options, workl
             publisher,
             subscription: take.endpoint,
             sequence: take.id.map(|id| id.1),
-            publish_ns: publication.map(|p| p.time),
-            arrival_ns: take.arrival.get(),
-            take_ns: Some(take.time),
-            callback_ns,
+            publish_ns: publication.map(|p| p.time).into(),
+            arrival_ns: take.arrival.get().into(),
+            take_ns: take.time.into(),
+            callback_ns: callback_ns.into(),
             execution: take.execution,
             published_in: publication.and_then(|p| p.execution),
             delivery: if emulated {

@@ -11,7 +11,7 @@ use crate::Options;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use tacho_tables::row::Row;
 use tacho_tables::rows::{far_apart, Rows};
-use tacho_tables::{CallbackKind, Delivery, Endpoint, LostIn, Message, Process};
+use tacho_tables::{CallbackKind, Delivery, Endpoint, LostIn, MaybeNs, Message, Process};
 
 const TCPROS: u64 = 1;
 const UDPROS: u64 = 2;
@@ -59,10 +59,10 @@ impl Found {
                 publisher: publication.and_then(|p| p.endpoint).filter(|e| *e != INTERNAL),
                 subscription: loss.subscription,
                 sequence: None,
-                publish_ns: publication.map(|p| p.time),
-                arrival_ns: loss.arrival,
-                take_ns: None,
-                callback_ns: None,
+                publish_ns: publication.map(|p| p.time).into(),
+                arrival_ns: loss.arrival.into(),
+                take_ns: MaybeNs::NONE,
+                callback_ns: MaybeNs::NONE,
                 execution: None,
                 published_in: publication.and_then(|p| p.execution),
                 delivery: Delivery::Lost,

@@ -65,6 +65,7 @@ fn burst(size_bytes: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tacho_tables::MaybeNs;
 
     fn workload(transport: &str) -> Workload {
         let text = format!(
@@ -86,7 +87,7 @@ run: {{duration: 1 s}}
         Publication {
             publisher: Row::new(publisher),
             publish_ns: 1,
-            due_ns: None,
+            due_ns: MaybeNs::NONE,
             sequence: None,
             size_bytes: Some(size_bytes),
             execution: None,

@@ -7,7 +7,7 @@ use crate::Options;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use tacho_events::{Gid, Handle, Payload, Texts};
 use tacho_tables::row::{self, Row};
-use tacho_tables::{action_of, Callback, CallbackKind, Execution, Goal, GoalOutcome, Node, Process};
+use tacho_tables::{action_of, Callback, CallbackKind, Execution, Goal, GoalOutcome, MaybeNs, Node, Process};
 
 /// Services of an action, as enum tacho_action_service of events.h.
 const SEND_GOAL: u64 = 1;
@@ -263,10 +263,10 @@ impl Actions {
                 row.execution = Some(seen.executions.add(Execution {
                     callback,
                     tid,
-                    queued_ns: None,
+                    queued_ns: MaybeNs::NONE,
                     start_ns: from,
-                    end_ns: Some(to),
-                    cpu_ns: None,
+                    end_ns: to.into(),
+                    cpu_ns: MaybeNs::NONE,
                     resumes: None,
                 }));
                 seen.execution_stream.push(stream as u32);

@@ -292,7 +292,7 @@ impl Collector {
             Payload::CallbackCpu { cpu_ns, is_end: false } => self.threads[stream].cpu.read_before(cpu_ns),
             Payload::CallbackCpu { cpu_ns, is_end: true } => {
                 if let Some((execution, cpu_ns)) = self.threads[stream].cpu.read_after(cpu_ns) {
-                    self.seen.executions[execution].cpu_ns = Some(cpu_ns);
+                    self.seen.executions[execution].cpu_ns = cpu_ns.into();
                 }
             }
 

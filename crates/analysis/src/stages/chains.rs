@@ -85,7 +85,8 @@ impl Chains {
 
 /// What lost events touch, where it is known when they were lost.
 fn lost_events(seen: &Seen, instances: u64) -> Option<Note> {
-    let executions = seen.executions.iter().filter(|e| e.end_ns.is_some_and(|end| seen.lacks(e.start_ns, end))).count();
+    let executions =
+        seen.executions.iter().filter(|e| e.end_ns.get().is_some_and(|end| seen.lacks(e.start_ns, end))).count();
     let times = seen.gaps.len() as u64;
     let text = format!(
         "stretches of time in which events were lost (gaps in run.json): counts there are too low; left out are \

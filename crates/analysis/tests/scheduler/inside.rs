@@ -73,15 +73,15 @@ fn inside(tables: &Tables) -> (i64, Option<i64>, Option<i64>) {
     assert_eq!(i.end_to_end_ns, (CONTROL.1 - START) * US);
     assert_eq!(tables.hops.iter().map(Hop::parts).sum::<Parts>(), i.parts(), "{i:?}");
     let whole: i64 =
-        tables.causes.iter().filter(|c| c.instance == Some(Row::new(0))).filter_map(|c| c.duration_ns).sum();
+        tables.causes.iter().filter(|c| c.instance == Some(Row::new(0))).filter_map(|c| c.duration_ns.get()).sum();
     assert_eq!(whole, i.end_to_end_ns);
-    (i.computation_ns / US, i.off_cpu_ns.map(|ns| ns / US), i.preemption_ns.map(|ns| ns / US))
+    (i.computation_ns / US, i.off_cpu_ns.get().map(|ns| ns / US), i.preemption_ns.get().map(|ns| ns / US))
 }
 
 /// Of the instance, what happened inside `ndt`, us.
 fn causes(tables: &Tables) -> Vec<(CauseKind, &str, i64)> {
     let of_ndt = tables.causes.iter().filter(|c| c.instance == Some(Row::new(0)) && c.position == 0);
-    of_ndt.map(|c| (c.kind, c.by.as_str(), c.duration_ns.expect("an instance's") / US)).collect()
+    of_ndt.map(|c| (c.kind, c.by.as_str(), c.duration_ns.get().expect("an instance's") / US)).collect()
 }
 
 const TICK: &str = "/ndt timer 1 ms Talker::tick";
@@ -141,7 +141,7 @@ fn of_a_node_by_events_and_one_by_the_clock_off_the_cpu_holds_preemption() {
 fn where_nothing_is_known_of_a_node_it_is_part_of_computation_and_named_at_the_others() {
     let tables = TwoNodes { ndt: clock(120), control: Known::default(), waits_in: None }.tables();
     assert_eq!(inside(&tables), (300 + 100, None, None));
-    assert!(tables.hops.iter().all(|hop| hop.off_cpu_ns.is_none()));
+    assert!(tables.hops.iter().all(|hop| hop.off_cpu_ns.get().is_none()));
     assert_eq!(causes(&tables), [(CauseKind::Computation, TICK, 120), (CauseKind::OffCpu, TICK, 180)]);
     assert_eq!(inside(&TwoNodes::default().tables()), (300 + 100, None, None));
 }

@@ -82,7 +82,7 @@ fn an_interrupt_on_the_cpu_of_a_callback_is_a_cause_by_name_and_no_time_off_the_
         .causes
         .iter()
         .filter(|c| c.instance == Some(Row::new(0)))
-        .map(|c| (c.kind, c.by.as_str(), c.duration_ns.unwrap_or(0) / US))
+        .map(|c| (c.kind, c.by.as_str(), c.duration_ns.get().unwrap_or(0) / US))
         .collect();
     causes.retain(|cause| cause.0 != CauseKind::Transport && cause.1 != "/control /pose Listener::take");
     assert_eq!(
@@ -95,10 +95,10 @@ fn an_interrupt_on_the_cpu_of_a_callback_is_a_cause_by_name_and_no_time_off_the_
         ]
     );
     let whole: i64 =
-        tables.causes.iter().filter(|c| c.instance == Some(Row::new(0))).filter_map(|c| c.duration_ns).sum();
+        tables.causes.iter().filter(|c| c.instance == Some(Row::new(0))).filter_map(|c| c.duration_ns.get()).sum();
     assert_eq!(whole, tables.instances[0].end_to_end_ns);
     assert_eq!(
-        (tables.instances[0].preemption_ns, cpu_us(&tables)[0]),
+        (tables.instances[0].preemption_ns.get(), cpu_us(&tables)[0]),
         (None, Some(310 - 50)),
         "the control's thread was never seen by the kernel"
     );

@@ -89,5 +89,5 @@ fn by(name: &str) -> Option<String> {
 }
 
 fn cpu_us(tables: &Tables) -> Vec<Option<i64>> {
-    tables.executions.iter().map(|e| e.cpu_ns.map(|ns| ns / US)).collect()
+    tables.executions.iter().map(|e| e.cpu_ns.get().map(|ns| ns / US)).collect()
 }

@@ -246,7 +246,7 @@ fn preemption_is_split_out_of_computation_and_the_parts_still_add_up() {
         assert_eq!(i.parts().whole_ns(), i.end_to_end_ns, "{i:?}");
         // In the hops as in the chain.
         assert_eq!(tables.hops.iter().map(Hop::parts).sum::<Parts>(), i.parts(), "{i:?}");
-        (i.computation_ns / US, i.preemption_ns.map(|ns| ns / US), i.end_to_end_ns / US)
+        (i.computation_ns / US, i.preemption_ns.get().map(|ns| ns / US), i.end_to_end_ns / US)
     };
     assert_eq!(parts(&with), (300, Some(100), 600));
     assert_eq!(parts(&without), (400, None, 600));

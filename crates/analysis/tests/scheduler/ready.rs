@@ -38,18 +38,18 @@ fn received_beside_a_burner() -> Tables {
 fn a_message_whose_receiving_thread_was_without_a_cpu_names_what_had_it() {
     let tables = received_beside_a_burner();
     let of = |kind| tables.causes.iter().find(|cause| cause.position == 1 && cause.kind == kind);
-    let told = |kind| of(kind).map(|cause| (cause.by.as_str(), cause.duration_ns.expect("an instance's") / US));
+    let told = |kind| of(kind).map(|cause| (cause.by.as_str(), cause.duration_ns.get().expect("an instance's") / US));
     assert_eq!(told(CauseKind::NoCpu), Some(("burner", 95)));
     assert_eq!(told(CauseKind::Transport), Some(("/pose", 13)), "the rest of the 108 until it was there");
     waits(&tables);
 }
 
 fn waits(tables: &Tables) -> Vec<(CauseKind, &str, i64)> {
-    let whole: i64 = tables.causes.iter().filter_map(|cause| cause.duration_ns).sum();
+    let whole: i64 = tables.causes.iter().filter_map(|cause| cause.duration_ns.get()).sum();
     assert_eq!(whole, tables.instances[0].end_to_end_ns);
     let of = tables.causes.iter().filter(|cause| cause.instance == Some(Row::new(0)) && cause.position == 1);
     let waits = of.filter(|cause| matches!(cause.kind, CauseKind::WakeUp | CauseKind::NoCpu));
-    waits.map(|cause| (cause.kind, cause.by.as_str(), cause.duration_ns.expect("an instance's") / US)).collect()
+    waits.map(|cause| (cause.kind, cause.by.as_str(), cause.duration_ns.get().expect("an instance's") / US)).collect()
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn what_had_the_cpu_before_the_next_message_was_made_kept_it_away() {
         own.find(|cause| cause.kind == kind).expect("a part")
     };
     let (no_cpu, no_newer) = (of(CauseKind::NoCpu), of(CauseKind::NoNewer));
-    assert_eq!((no_cpu.by.as_str(), no_cpu.duration_ns), ("burner", Some(385 * US)), "until the planner ran");
+    assert_eq!((no_cpu.by.as_str(), no_cpu.duration_ns.get()), ("burner", Some(385 * US)), "until the planner ran");
     // It came 170 us too late, less than the 515 that the burner had.
     assert_eq!(tables.executions[no_newer.execution.expect("what kept it away")].start_ns, 12_650 * US);
     assert_eq!(no_newer.execution, no_cpu.execution);

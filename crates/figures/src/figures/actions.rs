@@ -36,9 +36,9 @@ pub(crate) fn figures(repeats: &[Repeat<'_>]) -> Vec<ActionFigures> {
             so_far.measure(goal, tables, &lost);
             let cpu_ns = goal.execution.filter(|_| goal.ended_ns.is_some()).and_then(|execution| {
                 let first = &tables.executions[execution];
-                let whole = !lost(first.start_ns, first.end_ns?);
+                let whole = !lost(first.start_ns, first.end_ns.get()?);
                 let later = later.get(&execution).copied().unwrap_or(Some(LaterParts::NONE))?;
-                Some(first.cpu_ns? + later.cpu_ns?).filter(|_| whole)
+                Some(first.cpu_ns.get()? + later.cpu_ns?).filter(|_| whole)
             });
             so_far.cpu_us.extend(cpu_ns.map(us));
         }
@@ -50,7 +50,7 @@ pub(crate) fn figures(repeats: &[Repeat<'_>]) -> Vec<ActionFigures> {
         for message in &tables.messages {
             let subscription = &tables.endpoints[message.subscription];
             if let Some(so_far) = feedback_of(subscription).and_then(|action| actions.get_mut(action)) {
-                *so_far.figures.feedback_received.get_or_insert(0) += u64::from(message.take_ns.is_some());
+                *so_far.figures.feedback_received.get_or_insert(0) += u64::from(message.take_ns.get().is_some());
                 so_far.feedback_us.extend(latency_us(message));
             }
         }

@@ -33,10 +33,10 @@ pub(crate) fn later_parts(
         let call = call_of.remove(&before).unwrap_or(before);
         call_of.insert(row, call);
         let so_far = later.entry(call).or_insert(Some(LaterParts::NONE));
-        let end = execution.end_ns.filter(|end| !are_lost(executions[before].start_ns, *end));
+        let end = execution.end_ns.get().filter(|end| !are_lost(executions[before].start_ns, *end));
         *so_far = so_far.zip(end).map(|(so_far, end)| LaterParts {
             wall_ns: so_far.wall_ns + end - execution.start_ns,
-            cpu_ns: so_far.cpu_ns.zip(execution.cpu_ns).map(|(so_far, part)| so_far + part),
+            cpu_ns: so_far.cpu_ns.zip(execution.cpu_ns.get()).map(|(so_far, part)| so_far + part),
         });
     }
     later
@@ -45,15 +45,16 @@ pub(crate) fn later_parts(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tacho_tables::MaybeNs;
 
     fn part(start_ns: i64, end_ns: Option<i64>, cpu_ns: Option<i64>, resumes: Option<u32>) -> Execution {
         Execution {
             callback: Row::new(0),
             tid: 1,
-            queued_ns: None,
+            queued_ns: MaybeNs::NONE,
             start_ns,
-            end_ns,
-            cpu_ns,
+            end_ns: end_ns.into(),
+            cpu_ns: cpu_ns.into(),
             resumes: resumes.map(Row::new),
         }
     }
@@ -74,12 +75,12 @@ mod tests {
             (Row::new(0), Some(LaterParts { wall_ns: 8, cpu_ns: Some(7) })),
             (Row::new(1), Some(LaterParts { wall_ns: 3, cpu_ns: None })),
         ];
-        assert_eq!(later_parts(&rows, |_, _| false), HashMap::from(expected));
+        assert_eq!(later_parts(&rows, |_, _| false), HashMap::from_iter(expected));
         // Events of the time from 26 to 29 are missing: both calls awaited something then, and may lack a part.
         let lost = later_parts(&rows, |from, to| from < 29 && 26 < to);
-        assert_eq!(lost, HashMap::from([(Row::new(0), None), (Row::new(1), None)]));
+        assert_eq!(lost, HashMap::from_iter([(Row::new(0), None), (Row::new(1), None)]));
         let late = later_parts(&rows, |from, to| from < 48 && 45 < to);
-        assert_eq!(late, HashMap::from([(Row::new(0), None), expected[1]]));
+        assert_eq!(late, HashMap::from_iter([(Row::new(0), None), expected[1]]));
     }
 
     #[test]
@@ -87,6 +88,6 @@ mod tests {
         let rows: Rows<Execution> =
             vec![part(0, Some(10), None, None), part(20, None, None, Some(0)), part(30, Some(31), None, Some(1))]
                 .into();
-        assert_eq!(later_parts(&rows, |_, _| false), HashMap::from([(Row::new(0), None)]));
+        assert_eq!(later_parts(&rows, |_, _| false), HashMap::from_iter([(Row::new(0), None)]));
     }
 }

@@ -160,9 +160,9 @@ fn causes(
     for row in &tables.causes {
         let Some(chain) = chain_of[row.chain] else { continue };
         let node = tables.chains[row.chain].path.get(2 * row.position as usize).cloned().unwrap_or_default();
-        match (row.instance, row.duration_ns) {
+        match (row.instance, row.duration_ns.get()) {
             (Some(instance), Some(ns)) => {
-                let (ms, usual_ms) = (ns as f64 / NS_PER_MS, row.usual_ns.map(|ns| ns as f64 / NS_PER_MS));
+                let (ms, usual_ms) = (ns as f64 / NS_PER_MS, row.usual_ns.get().map(|ns| ns as f64 / NS_PER_MS));
                 part(of_instance.entry(instance).or_default(), node, row.kind, &row.by, ms, usual_ms);
             }
             _ => lost(&mut chains[chain].lost_inputs, node, row.kind, &row.by, row.count),

@@ -123,7 +123,7 @@ fn now_and_then(facts: &Facts<'_>, callback: Row<Callback>, interval: i64, ran: 
         0 => runnable > 0 || facts.load.is_none() || facts.others().is_some(),
         _ => runnable > blocked && facts.others().is_some(),
     };
-    let is_own = |r: &Ran| !may_lack_a_cpu || r.cpu_ns.is_some_and(|cpu_ns| cpu_ns > interval);
+    let is_own = |r: &Ran| !may_lack_a_cpu || r.cpu_ns.get().is_some_and(|cpu_ns| cpu_ns > interval);
     let over = || ran.iter().filter(|r| r.end_ns - r.start_ns > interval && is_own(r));
     let count = over().count();
     if count < 2 || count as f64 <= PART_OVER_PERIOD * ran.len() as f64 {
@@ -159,11 +159,11 @@ pub const STARVED: Lint = Lint {
         });
         let due = Grouped::new(facts.tables.callbacks.len(), || {
             facts.messages().filter_map(|message| {
-                let there = message.arrival_ns.or(message.publish_ns)?;
+                let there = message.arrival_ns.get().or(message.publish_ns.get())?;
                 let Execution { callback, tid, start_ns, end_ns, cpu_ns, .. } =
                     facts.tables.executions[message.execution?];
                 (there < start_ns)
-                    .then_some((callback, (there, Ran { callback, tid, start_ns, end_ns: end_ns?, cpu_ns })))
+                    .then_some((callback, (there, Ran { callback, tid, start_ns, end_ns: end_ns.get()?, cpu_ns })))
             })
         });
         let subscriptions = numbered(&facts.tables.callbacks).filter_map(|(row, callback)| {
@@ -310,7 +310,7 @@ pub const PREEMPTED: Lint = Lint {
         for row in facts.tables.preemptions.iter().filter(|p| p.state == OffCpu::Runnable) {
             let execution = row.execution.map(|e| &facts.tables.executions[e]);
             // Of the same executions as the wall time below.
-            let counts = |e: &&Execution| e.end_ns.is_some() && e.resumes.is_none() && facts.judges(e.start_ns);
+            let counts = |e: &&Execution| e.end_ns.get().is_some() && e.resumes.is_none() && facts.judges(e.start_ns);
             if let Some(execution) = execution.filter(counts) {
                 let callback = execution.callback;
                 let by = row.by_comm.as_deref().unwrap_or("threads that are not known");

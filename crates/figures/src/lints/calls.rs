@@ -63,10 +63,10 @@ fn waiting(facts: &Facts<'_>) -> Vec<Case> {
             calls.waited_ns += taken - sent;
             calls.longest_ns = calls.longest_ns.max(taken - sent);
             calls.ran_ns += ran.end_ns - ran.start_ns;
-            let off = ran.cpu_ns.map(|cpu| ran.end_ns - ran.start_ns - cpu);
+            let off = ran.cpu_ns.get().map(|cpu| ran.end_ns - ran.start_ns - cpu);
             calls.off_cpu_ns = off.map(|off| calls.off_cpu_ns.unwrap_or(0) + off).or(calls.off_cpu_ns);
             let by = call.execution.map(|execution| &facts.tables.executions[execution]);
-            let answered = by.and_then(|by| Some((by.end_ns? - by.start_ns, by.callback)));
+            let answered = by.and_then(|by| Some((by.end_ns.get()? - by.start_ns, by.callback)));
             calls.answered = calls.answered.max(answered);
         }
     }
@@ -125,7 +125,7 @@ fn hanging(facts: &Facts<'_>) -> Vec<Case> {
         }
     }
     let open: Vec<(Row<Execution>, &Execution)> =
-        facts.tables.executions.numbered().filter(|(_, execution)| execution.end_ns.is_none()).collect();
+        facts.tables.executions.numbered().filter(|(_, execution)| execution.end_ns.get().is_none()).collect();
     let case = |call: &ServiceCall| {
         let (client, sent) = (call.client?, call.requested_ns()?);
         let process = process_of(facts, client);

@@ -128,7 +128,8 @@ fn subject(facts: &Facts<'_>, executor: &Executor) -> String {
 fn message_waits(facts: &Facts<'_>) -> HashMap<Thread, (i64, i64)> {
     let mut waits: HashMap<Thread, (i64, i64)> = HashMap::default();
     for message in facts.messages() {
-        let Some((execution, there)) = message.execution.zip(message.arrival_ns.or(message.publish_ns)) else {
+        let Some((execution, there)) = message.execution.zip(message.arrival_ns.get().or(message.publish_ns.get()))
+        else {
             continue;
         };
         let execution = &facts.tables.executions[execution];

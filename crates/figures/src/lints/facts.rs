@@ -67,7 +67,7 @@ impl<'a> Facts<'a> {
         let (tables, options) = (repeat.tables, repeat.options);
         let complete = |e: &Execution| {
             let (callback, tid, start_ns) = (e.callback, e.tid, e.start_ns);
-            Some(Ran { callback, tid, start_ns, end_ns: e.end_ns?, cpu_ns: e.cpu_ns })
+            Some(Ran { callback, tid, start_ns, end_ns: e.end_ns.get()?, cpu_ns: e.cpu_ns })
         };
         let measured = || tables.executions.iter().filter(|e| options.judges(e.start_ns));
         let ran = || measured().filter_map(complete);
@@ -124,12 +124,12 @@ impl<'a> Facts<'a> {
         let (messages, endpoints) = (|| messages(tables, options), tables.endpoints.len());
         let mut taken = Grouped::new(endpoints, || {
             let taken = messages().filter(|m| m.delivery != Delivery::Lost);
-            taken.filter_map(|m| Some((m.subscription, (m.publish_ns?, m.take_ns?))))
+            taken.filter_map(|m| Some((m.subscription, (m.publish_ns.get()?, m.take_ns.get()?))))
         });
         rows_of(&tables.endpoints).for_each(|subscription| taken.of_mut(subscription).sort_unstable());
         let lost = Grouped::new(endpoints, || {
             let lost = messages().filter(|m| m.delivery == Delivery::Lost);
-            lost.filter_map(|m| Some((m.subscription, (m.publish_ns?, m.lost_in))))
+            lost.filter_map(|m| Some((m.subscription, (m.publish_ns.get()?, m.lost_in))))
         });
         let from = options.measured_from_ns.max(options.started_ns);
         let window = (from.unwrap_or(first), options.measured_to_ns.unwrap_or(last));
@@ -180,7 +180,7 @@ impl<'a> Facts<'a> {
     /// Whether a process is of ROS 1, whose timers and services are put into a queue.
     pub fn is_ros1(&self, process: Row<Process>) -> bool {
         let ros1 = self.ros1.get_or_init(|| {
-            let queued = self.tables.executions.iter().filter(|execution| execution.queued_ns.is_some());
+            let queued = self.tables.executions.iter().filter(|execution| execution.queued_ns.get().is_some());
             queued.map(|execution| self.tables.callbacks[execution.callback].process).collect()
         });
         ros1.contains(&process)
@@ -297,7 +297,7 @@ fn publications(tables: &Tables, options: Options) -> impl Iterator<Item = &Publ
 
 fn messages(tables: &Tables, options: Options) -> impl Iterator<Item = &Message> {
     let started = move |ns: i64| options.started_ns.is_none_or(|started| ns >= started);
-    tables.messages.iter().filter(move |row| row.publish_ns.or(row.take_ns).is_none_or(started))
+    tables.messages.iter().filter(move |row| row.publish_ns.get().or(row.take_ns.get()).is_none_or(started))
 }
 
 /// `12.3 ms`, `45.6 us`.

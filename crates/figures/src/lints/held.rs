@@ -61,9 +61,10 @@ fn stale(facts: &Facts<'_>, node: Row<Node>, topic: &str) -> Option<Case> {
     let interval = interval(published)?;
     let own = || facts.messages().filter(|message| message.subscription == subscription);
     let mut taken: Vec<Taken> =
-        own().filter_map(|m| Some(Taken { publish_ns: m.publish_ns?, take_ns: m.take_ns? })).collect();
+        own().filter_map(|m| Some(Taken { publish_ns: m.publish_ns.get()?, take_ns: m.take_ns.get()? })).collect();
     taken.sort_unstable_by_key(|taken| taken.take_ns);
-    let lost: BTreeSet<i64> = own().filter(|m| m.delivery == Delivery::Lost).filter_map(|m| m.publish_ns).collect();
+    let lost: BTreeSet<i64> =
+        own().filter(|m| m.delivery == Delivery::Lost).filter_map(|m| m.publish_ns.get()).collect();
     let mut latencies: Vec<i64> = taken.iter().map(|taken| taken.take_ns - taken.publish_ns).collect();
     latencies.sort_unstable();
     let usual = *latencies.get(latencies.len() / 2)?;
@@ -186,8 +187,8 @@ fn nearest(times: &[i64], ns: i64) -> Option<i64> {
 fn dropping(facts: &Facts<'_>, node: Row<Node>, output: &str, inputs: &[&str]) -> Option<Case> {
     let of = |topic| {
         let subscription = subscription(facts, node, topic)?;
-        let taken = facts.messages().filter(|m| m.subscription == subscription && m.take_ns.is_some());
-        let mut sent: Vec<i64> = taken.map(|m| m.publish_ns).collect::<Option<_>>()?;
+        let taken = facts.messages().filter(|m| m.subscription == subscription && m.take_ns.get().is_some());
+        let mut sent: Vec<i64> = taken.map(|m| m.publish_ns.get()).collect::<Option<_>>()?;
         sent.sort_unstable();
         Some((topic, sent))
     };

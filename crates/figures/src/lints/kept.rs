@@ -25,7 +25,7 @@ pub const OFF_CPU: Lint = Lint {
 fn off_cpu(facts: &Facts<'_>, callback: Row<Callback>) -> Option<Case> {
     let ran = facts.ran(callback);
     let off_ns: Vec<i64> =
-        ran.iter().filter_map(|ran| Some((ran.end_ns - ran.start_ns - ran.cpu_ns?).max(0))).collect();
+        ran.iter().filter_map(|ran| Some((ran.end_ns - ran.start_ns - ran.cpu_ns.get()?).max(0))).collect();
     let sum: i64 = off_ns.iter().sum();
     let count = off_ns.len() as i64;
     // What others' use of its CPU took is preempted-callback.
@@ -61,7 +61,7 @@ impl Facts<'_> {
     pub fn doubt<'r>(&self, ran: impl Iterator<Item = &'r Ran>, what: &str) -> Option<Doubt> {
         let (mut wall, mut off, mut known, mut callbacks) = (0, 0, false, std::collections::BTreeSet::new());
         for ran in ran {
-            let Some(cpu_ns) = ran.cpu_ns else { continue };
+            let Some(cpu_ns) = ran.cpu_ns.get() else { continue };
             known = true;
             wall += ran.end_ns - ran.start_ns;
             off += (ran.end_ns - ran.start_ns - cpu_ns).max(0);

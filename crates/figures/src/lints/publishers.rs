@@ -21,14 +21,14 @@ pub const BEHIND: Lint = Lint {
     finds: "a publisher sends late, or skips sends that were due",
     check: |facts| {
         let mut sends = Grouped::new(facts.tables.endpoints.len(), || {
-            facts.publications().filter_map(|row| Some((row.publisher, (row.due_ns?, row.publish_ns))))
+            facts.publications().filter_map(|row| Some((row.publisher, (row.due_ns.get()?, row.publish_ns))))
         });
         numbered(&facts.tables.endpoints).for_each(|(publisher, _)| sends.of_mut(publisher).sort_unstable());
         let executions = &facts.tables.executions;
         let publishing = Grouped::new(facts.tables.endpoints.len(), || {
             facts.publications().filter_map(|row| {
                 let Execution { callback, tid, start_ns, end_ns, cpu_ns, .. } = executions[row.execution?];
-                Some((row.publisher, Ran { callback, tid, start_ns, end_ns: end_ns?, cpu_ns }))
+                Some((row.publisher, Ran { callback, tid, start_ns, end_ns: end_ns.get()?, cpu_ns }))
             })
         });
         let case = |publisher: Row<Endpoint>| {
@@ -115,8 +115,8 @@ fn large(facts: &Facts<'_>, publisher: Row<Endpoint>, size: u64) -> Option<Case>
     for message in mine {
         all += 1;
         lost += usize::from(message.delivery == Delivery::Lost);
-        let end = message.callback_ns.or(message.take_ns);
-        latencies.extend(end.zip(message.publish_ns).map(|(end, publish)| end - publish));
+        let end = message.callback_ns.get().or(message.take_ns.get());
+        latencies.extend(end.zip(message.publish_ns.get()).map(|(end, publish)| end - publish));
     }
     latencies.sort_unstable();
     let p99 = latencies.get((latencies.len() * 99).div_ceil(100).saturating_sub(1)).copied();

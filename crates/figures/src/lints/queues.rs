@@ -99,7 +99,7 @@ fn silent<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = (Row<Endpoint>, Row<
     let of = |kind| numbered(endpoints).filter(move |(_, e)| e.kind == kind).map(|(row, _)| row);
     let mut heard: HashSet<(Row<Endpoint>, Row<Endpoint>)> = HashSet::default();
     // Of a recorded program a message is lost only between two that exchanged another one, be it outside of the window.
-    let met = |m: &&Message| m.take_ns.is_some() || facts.workload.is_none() && m.delivery == Delivery::Lost;
+    let met = |m: &&Message| m.take_ns.get().is_some() || facts.workload.is_none() && m.delivery == Delivery::Lost;
     let taken = facts.messages().filter(met);
     heard.extend(taken.filter_map(|m| Some((m.publisher?, m.subscription))));
     let sent = Grouped::new(endpoints.len(), || facts.publications().map(|p| (p.publisher, p.publish_ns)));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::near::partition_near;
 use tacho_tables::row::Row;
 use tacho_tables::rows::Rows;
-use tacho_tables::{Callback, ExecutorThread, Process};
+use tacho_tables::{Callback, ExecutorThread, MaybeNs, Process};
 
 /// A process and one of its threads.
 pub type Thread = (Row<Process>, u32);
@@ -19,7 +19,7 @@ pub struct Ran {
     pub start_ns: i64,
     pub end_ns: i64,
     /// CPU time of its thread meanwhile, where it is known.
-    pub cpu_ns: Option<i64>,
+    pub cpu_ns: MaybeNs,
 }
 
 /// Threads that run callbacks of one queue, and what they ran, by start.

@@ -149,7 +149,7 @@ impl Watched {
         let mut slowest_ns = 0;
         for message in &tables.messages {
             if let (Some(publisher), Some(publish_ns), Some(there)) =
-                (message.publisher, message.publish_ns, message.callback_ns.or(message.take_ns))
+                (message.publisher, message.publish_ns.get(), message.callback_ns.get().or(message.take_ns.get()))
             {
                 let took =
                     self.took.entry((known(tables, publisher), known(tables, message.subscription))).or_insert(there);

@@ -34,7 +34,7 @@ impl Asked {
         let mut ran_ns = 0;
         for (number, repeat) in late.repeats() {
             let own = executions.iter().filter(|(of, _)| *of == number).map(|(_, row)| &repeat.tables.executions[*row]);
-            let own: Vec<&Execution> = own.filter(|execution| execution.end_ns.is_some()).collect();
+            let own: Vec<&Execution> = own.filter(|execution| execution.end_ns.get().is_some()).collect();
             ran_ns += own.iter().map(|execution| took_ns(execution)).sum::<i64>();
             for call in &repeat.tables.services {
                 if let Some(waited_ns) = waited_ns(late, repeat, call, &own) {
@@ -71,7 +71,7 @@ impl Asked {
 }
 
 fn took_ns(execution: &Execution) -> i64 {
-    execution.end_ns.map_or(0, |end| end - execution.start_ns)
+    execution.end_ns.get().map_or(0, |end| end - execution.start_ns)
 }
 
 /// How long one of the executions waited for the response of a call that it made.
@@ -79,7 +79,7 @@ fn waited_ns(late: &Late<'_>, repeat: &Repeat<'_>, call: &ServiceCall, own: &[&E
     let (sent, taken) = call.requested_ns().zip(call.response_taken_ns)?;
     let tables = repeat.tables;
     let of_client = |callback: &Callback| callback.node == call.client;
-    let ends_after = |execution: &Execution, ns: i64| execution.end_ns.is_some_and(|end| end >= ns);
+    let ends_after = |execution: &Execution, ns: i64| execution.end_ns.get().is_some_and(|end| end >= ns);
     let may_send = |execution: &Execution| execution.start_ns <= sent && ends_after(execution, sent);
     let asks = |execution: &&Execution| {
         may_send(execution) && ends_after(execution, taken) && of_client(&tables.callbacks[execution.callback])

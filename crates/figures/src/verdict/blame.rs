@@ -88,7 +88,7 @@ pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
             if holder.is_some() {
                 continue;
             }
-            blame.longest_ms = blame.longest_ms.max(cause.duration_ns.unwrap_or(0) as f64 / NS_PER_MS);
+            blame.longest_ms = blame.longest_ms.max(cause.duration_ns.get().unwrap_or(0) as f64 / NS_PER_MS);
             blame.position = cause.position;
             if matches!(key, Key::Threads(_)) {
                 *blame.together.entry(cause.by).or_default() += excess;
@@ -96,9 +96,9 @@ pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
             if let Some(execution) = cause.execution {
                 blame.executions.insert((number_of(repeat), execution));
                 let row = &repeat.tables.executions[execution];
-                let wall = row.end_ns.map_or(0.0, |end| (end - row.start_ns) as f64 / NS_PER_MS);
+                let wall = row.end_ns.get().map_or(0.0, |end| (end - row.start_ns) as f64 / NS_PER_MS);
                 if wall > blame.wall_ms {
-                    (blame.wall_ms, blame.cpu_ms) = (wall, row.cpu_ns.map(|ns| ns as f64 / NS_PER_MS));
+                    (blame.wall_ms, blame.cpu_ms) = (wall, row.cpu_ns.get().map(|ns| ns as f64 / NS_PER_MS));
                 }
             }
         }

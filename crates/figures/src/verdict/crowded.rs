@@ -27,7 +27,8 @@ pub(super) fn suspect(late: &Late<'_>) -> Option<Suspect> {
     for (repeat, cause) in &late.told {
         let number = number_of(repeat);
         of_instances.extend(cause.instance.map(|instance| ((number, instance), *repeat)));
-        let (CauseKind::ExecutorBusy, Some(execution), Some(ns)) = (cause.kind, cause.execution, cause.duration_ns)
+        let (CauseKind::ExecutorBusy, Some(execution), Some(ns)) =
+            (cause.kind, cause.execution, cause.duration_ns.get())
         else {
             continue;
         };

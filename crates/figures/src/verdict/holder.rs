@@ -33,7 +33,7 @@ fn holder(repeat: &Repeat<'_>, node: &str, topic: &str) -> Option<Holder> {
     };
     let lost =
         tables.messages.iter().filter(|message| message.delivery == Delivery::Lost && is_own(message.subscription));
-    let lost: Vec<i64> = lost.filter_map(|message| message.publish_ns).collect();
+    let lost: Vec<i64> = lost.filter_map(|message| message.publish_ns.get()).collect();
     let thread = |execution: &Execution| (tables.callbacks[execution.callback].process, execution.tid);
     let takes = tables.messages.iter().filter(|message| is_own(message.subscription));
     let threads: BTreeSet<_> =
@@ -43,7 +43,7 @@ fn holder(repeat: &Repeat<'_>, node: &str, topic: &str) -> Option<Holder> {
         .executions
         .numbered()
         .filter(|(_, execution)| thread(execution) == own)
-        .filter_map(|(row, execution)| Some((execution.start_ns, execution.end_ns?, row)))
+        .filter_map(|(row, execution)| Some((execution.start_ns, execution.end_ns.get()?, row)))
         .collect();
     ran.sort_unstable_by_key(|(start, ..)| *start);
     let mut during: BTreeMap<Row<Callback>, usize> = BTreeMap::new();

@@ -29,7 +29,7 @@ impl<'a> Case<'a> {
             Preemption | NoCpu | Blocked | OffCpu => true,
             kind => kind.is_busy() && part.position == cause.position,
         });
-        held.max_by_key(|part| part.duration_ns)
+        held.max_by_key(|part| part.duration_ns.get())
     }
 }
 
@@ -106,7 +106,7 @@ impl<'a> Late<'a> {
             no_cpu_is_free: loads.clone().any(Load::is_full),
             others: loads.find_map(Load::much),
             is_ros1: repeats.iter().any(|repeat| {
-                repeat.tables.executions.iter().take(SEEN).any(|execution| execution.queued_ns.is_some())
+                repeat.tables.executions.iter().take(SEEN).any(|execution| execution.queued_ns.get().is_some())
             }),
         }
     }
@@ -119,8 +119,8 @@ impl<'a> Late<'a> {
 
     /// What a part is above the usual, or at all where the usual is too late itself.
     pub fn excess_ms(&self, cause: &Cause) -> f64 {
-        let usual = if self.mostly { 0 } else { cause.usual_ns.unwrap_or(0) };
-        (cause.duration_ns.unwrap_or(0) - usual).max(0) as f64 / NS_PER_MS
+        let usual = if self.mostly { 0 } else { cause.usual_ns.get().unwrap_or(0) };
+        (cause.duration_ns.get().unwrap_or(0) - usual).max(0) as f64 / NS_PER_MS
     }
 
     /// Whether the messages that a node at a place on the path takes are those of this callback: who waits for it there

@@ -51,12 +51,12 @@ impl<'a> Hungry<'a> {
         for (number, repeat) in late.repeats() {
             let of_it = own.range((number, Row::new(0))..=(number, Row::LAST));
             let rows = of_it.clone().map(|((_, row), _)| &repeat.tables.executions[*row]);
-            ran_ns += rows.clone().filter_map(|row| Some(row.end_ns? - row.start_ns)).sum::<i64>();
+            ran_ns += rows.clone().filter_map(|row| Some(row.end_ns.get()? - row.start_ns)).sum::<i64>();
             if repeat.tables.preemptions.is_empty() {
                 // Off the CPU: a queue that fills with work for which a CPU is missing, else it may have slept.
                 let fills =
                     of_it.clone().all(|((_, row), (_, at))| late.is_its_own_queue(&Named::of(repeat, *row), *at));
-                let off = rows.filter_map(|row| Some(row.end_ns? - row.start_ns - row.cpu_ns?));
+                let off = rows.filter_map(|row| Some(row.end_ns.get()? - row.start_ns - row.cpu_ns.get()?));
                 lacked_ns += if fills { off.sum::<i64>() } else { 0 };
             } else {
                 let lacked = repeat.tables.preemptions.iter().filter(|row| row.state == OffCpu::Runnable);
@@ -144,7 +144,7 @@ impl<'a> Taken<'a> {
 }
 
 fn usual_ms(cause: &Cause) -> f64 {
-    cause.usual_ns.unwrap_or(0) as f64 / 1e6
+    cause.usual_ns.get().unwrap_or(0) as f64 / 1e6
 }
 
 fn by_name(late: &Late<'_>) -> Option<Suspect> {

@@ -57,7 +57,7 @@ impl Ran {
     pub fn median_ns(&self, repeat: &Repeat<'_>, callback: Row<Callback>) -> Option<i64> {
         *self.0[&number_of(repeat)].medians_ns[callback].get_or_init(|| {
             let executions = self.executions(repeat, callback);
-            let mut times: Vec<i64> = executions.filter_map(|e| Some(e.end_ns? - e.start_ns)).collect();
+            let mut times: Vec<i64> = executions.filter_map(|e| Some(e.end_ns.get()? - e.start_ns)).collect();
             let middle = times.len() / 2;
             (!times.is_empty()).then(|| *times.select_nth_unstable(middle).1)
         })
@@ -73,7 +73,7 @@ fn loads(repeat: &Repeat<'_>) -> HashMap<(Row<Process>, u32), Load> {
     let tables = repeat.tables;
     let mut threads: HashMap<(Row<Callback>, u32), (i64, i64, i64)> = HashMap::default();
     for execution in &tables.executions {
-        let end = execution.end_ns.unwrap_or(execution.start_ns);
+        let end = execution.end_ns.get().unwrap_or(execution.start_ns);
         let (ns, from, to) = threads.entry((execution.callback, execution.tid)).or_insert((0, i64::MAX, i64::MIN));
         *ns += end - execution.start_ns;
         (*from, *to) = ((*from).min(execution.start_ns), (*to).max(end));

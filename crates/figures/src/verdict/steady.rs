@@ -22,8 +22,8 @@ pub(super) fn suspects(late: &Late<'_>, known: &[Suspect]) -> Vec<Suspect> {
     for (repeat, cause) in late.usual() {
         if least(late, cause.kind).is_some() {
             let entry = by_key.entry(Key::of(repeat, cause)).or_insert((0.0, cause));
-            entry.0 += cause.usual_ns.unwrap_or(0) as f64 / 1e6;
-            if cause.usual_ns > entry.1.usual_ns {
+            entry.0 += cause.usual_ns.get().unwrap_or(0) as f64 / 1e6;
+            if cause.usual_ns.get() > entry.1.usual_ns.get() {
                 entry.1 = cause;
             }
         }

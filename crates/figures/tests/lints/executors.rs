@@ -117,7 +117,7 @@ fn a_goal_that_no_callback_executes_fills_no_thread() {
         .at(20_000)
         .rcl_action_goal_state([2, 2], 4);
     assert_eq!(
-        tables(&b).executions.iter().map(|e| e.end_ns.unwrap_or(0) - e.start_ns).collect::<Vec<_>>(),
+        tables(&b).executions.iter().map(|e| e.end_ns.get().unwrap_or(0) - e.start_ns).collect::<Vec<_>>(),
         [7_000, 11_000]
     );
     assert_eq!(cases(&b, "single-threaded-bottleneck"), []);

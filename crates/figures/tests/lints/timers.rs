@@ -103,7 +103,7 @@ fn on_several_threads_the_callback_that_never_runs_beside_the_timer_is_the_one_i
     // If it does run beside the map at another time, no group keeps them apart, and a thread was free.
     let mut beside = *tables.executions.iter().find(|e| e.callback == tick).expect("a tick");
     let at = tables.executions.iter().find(|e| e.callback != tick).expect("a map").start_ns + MS;
-    (beside.tid, beside.start_ns, beside.end_ns) = (99, at, Some(at + MS));
+    (beside.tid, beside.start_ns, beside.end_ns) = (99, at, (at + MS).into());
     let mut rows = tables.executions.to_vec();
     rows.push(beside);
     rows.sort_by_key(|row| row.start_ns);

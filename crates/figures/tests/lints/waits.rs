@@ -62,7 +62,7 @@ fn a_callback_that_waits_for_the_response_of_its_call_is_found() {
     // Its thread worked all the time: it did not wait.
     let mut tables = scene::tables(&asking(30 * MS, 32 * MS));
     let mut rows = tables.executions.to_vec();
-    rows.iter_mut().for_each(|row| row.cpu_ns = row.end_ns.map(|end| end - row.start_ns));
+    rows.iter_mut().for_each(|row| row.cpu_ns = row.end_ns.get().map(|end| end - row.start_ns).into());
     tables.executions = rows.into_iter().collect();
     assert_eq!(cases_of(&tables, None, "call-blocks-executor"), []);
 }
@@ -116,7 +116,9 @@ fn a_callback_that_sleeps_is_off_the_cpu() {
     let with_cpu = |part: f64| {
         let mut tables = scene::tables(&ticking(&[4 * MS; 30], 20 * MS));
         let mut rows = tables.executions.to_vec();
-        rows.iter_mut().for_each(|row| row.cpu_ns = row.end_ns.map(|end| ((end - row.start_ns) as f64 * part) as i64));
+        rows.iter_mut().for_each(|row| {
+            row.cpu_ns = row.end_ns.get().map(|end| ((end - row.start_ns) as f64 * part) as i64).into()
+        });
         tables.executions = rows.into_iter().collect();
         cases_of(&tables, None, "callback-off-cpu")
     };

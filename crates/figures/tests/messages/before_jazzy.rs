@@ -45,7 +45,7 @@ fn of_two_publications_before_jazzy_that_two_stamps_follow_none_is_guessed() {
     sent.push(sent[19] + 50_000);
     stamps.push(sent[20] + 100_000);
     let tables = of_older_release(&sent, &stamps);
-    let linked: Vec<_> = tables.messages.iter().filter_map(|message| message.publish_ns).collect();
+    let linked: Vec<_> = tables.messages.iter().filter_map(|message| message.publish_ns.get()).collect();
     assert_eq!(linked, sent[..19]);
     assert_eq!(tables.notes.iter().find(|note| note.name == "ambiguous-timestamp").map(|note| note.count), Some(2));
 }
@@ -64,7 +64,7 @@ fn stamps_that_lie_anywhere_between_publications_link_nothing_and_that_is_said()
     let sent: Vec<i64> = (1..=20).map(|n| n * 1_000_000).collect();
     let stamps: Vec<i64> = sent.iter().enumerate().map(|(n, time)| time + n as i64 * 45_000).collect();
     let tables = of_older_release(&sent, &stamps);
-    assert!(tables.messages.iter().all(|message| message.publish_ns.is_none()));
+    assert!(tables.messages.iter().all(|message| message.publish_ns.get().is_none()));
     assert_eq!(
         tables.notes.iter().find(|note| note.name == "order-of-timestamps-unknown").map(|note| note.count),
         Some(20)

@@ -45,7 +45,7 @@ fn timers_and_services_wait_in_their_callback_queue_and_a_timer_that_is_started_
     let waits: Vec<_> = tables
         .executions
         .iter()
-        .map(|e| (e.callback.number(), e.queued_ns.map(|queued| e.start_ns - queued)))
+        .map(|e| (e.callback.number(), e.queued_ns.get().map(|queued| e.start_ns - queued)))
         .collect();
     assert_eq!(waits, [(0, Some(30)), (0, Some(10)), (1, Some(7))]);
     assert_eq!(note(&tables, "services-not-linked"), 1);
@@ -114,7 +114,7 @@ fn a_message_on_a_multi_threaded_spinner_waits_for_the_callbacks_of_all_its_thre
         let b = b.thread(4).at(110).push(TCPROS, 0, 1, 0);
         let tables = tables(&b.thread(3).at(410).take(1).process(2).at(500).callback_end(upload));
         let waits = tables.causes.iter().filter(|cause| cause.kind == CauseKind::ExecutorBusy);
-        waits.map(|cause| (cause.by.to_string(), cause.duration_ns)).collect::<Vec<_>>()
+        waits.map(|cause| (cause.by.to_string(), cause.duration_ns.get())).collect::<Vec<_>>()
     };
     let both = "/listener timer 0.001 ms upload, /listener timer 0.001 ms download (all 2 threads)";
     assert_eq!(system(3), [(both.to_owned(), Some(290))], "from its arrival until one of them was free");

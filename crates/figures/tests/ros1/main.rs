@@ -92,7 +92,7 @@ fn tables(builder: &FileBuilder) -> Tables {
 
 /// Publish, arrival, callback, and where it was lost, of each message in order.
 fn messages(tables: &Tables) -> Vec<(Option<i64>, Option<i64>, Option<i64>, Option<LostIn>)> {
-    tables.messages.iter().map(|m| (m.publish_ns, m.arrival_ns, m.callback_ns, m.lost_in)).collect()
+    tables.messages.iter().map(|m| (m.publish_ns.get(), m.arrival_ns.get(), m.callback_ns.get(), m.lost_in)).collect()
 }
 
 fn note(tables: &Tables, name: &str) -> u64 {

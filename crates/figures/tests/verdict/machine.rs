@@ -46,11 +46,11 @@ fn own_queue(cpu_ns: i64, shown_ns: i64, rows: Option<i64>) -> Verdict {
     for cause in &mut tables.causes {
         match cause.kind {
             CauseKind::NotDue => {
-                (cause.kind, cause.by, cause.usual_ns) = (CauseKind::Preemption, "burner".into(), Some(shown_ns));
+                (cause.kind, cause.by, cause.usual_ns) = (CauseKind::Preemption, "burner".into(), shown_ns.into());
                 cause.position = 2;
             }
             CauseKind::Transport if cause.position == 2 => {
-                (cause.kind, cause.by, cause.usual_ns) = (CauseKind::ExecutorBusy, control.into(), Some(30 * MS));
+                (cause.kind, cause.by, cause.usual_ns) = (CauseKind::ExecutorBusy, control.into(), (30 * MS).into());
                 cause.execution = Some(execution);
             }
             _ => {}

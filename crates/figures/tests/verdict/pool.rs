@@ -13,8 +13,8 @@ fn late_wake_ups(is_python: bool) -> Verdict {
         kind: CauseKind::WakeUp,
         by: "/planner".into(),
         execution: None,
-        duration_ns: Some(200 * MS),
-        usual_ns: Some(0),
+        duration_ns: (200 * MS).into(),
+        usual_ns: 0.into(),
         ..cause
     }));
     if is_python {

@@ -94,7 +94,7 @@ impl Maker<'_> {
 fn overlapping(tables: &Tables) -> BTreeSet<Row<Node>> {
     let mut of_nodes: BTreeMap<Row<Node>, Vec<(i64, i64, u32)>> = BTreeMap::new();
     for of in &tables.executions {
-        if let (Some(node), Some(end_ns)) = (tables.callbacks[of.callback].node, of.end_ns) {
+        if let (Some(node), Some(end_ns)) = (tables.callbacks[of.callback].node, of.end_ns.get()) {
             of_nodes.entry(node).or_default().push((of.start_ns, end_ns, of.tid));
         }
     }

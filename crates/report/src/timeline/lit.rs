@@ -148,7 +148,7 @@ impl Chosen {
                 (number != NONE).then_some(i64::from(number))
             })),
             published: Column::optional(
-                hops.iter().map(|(number, hop)| Some(hop.published_ns? - instance(*number).start_ns)),
+                hops.iter().map(|(number, hop)| Some(hop.published_ns.get()? - instance(*number).start_ns)),
             ),
             begun: since(|hop| hop.start_ns),
             output: since(|hop| hop.output_ns),
@@ -157,9 +157,9 @@ impl Chosen {
             kind: Column::of(causes.iter().map(|(_, cause)| kind(cause.kind))),
             by: Column::of(causes.iter().map(|(_, cause)| names.number(&cause.by))),
             from: Column::optional(
-                causes.iter().map(|(number, cause)| Some(cause.from_ns? - instance(*number).start_ns)),
+                causes.iter().map(|(number, cause)| Some(cause.from_ns.get()? - instance(*number).start_ns)),
             ),
-            took: Column::of(causes.iter().map(|(_, cause)| cause.duration_ns.unwrap_or(0))),
+            took: Column::of(causes.iter().map(|(_, cause)| cause.duration_ns.get().unwrap_or(0))),
             kinds,
         }
     }

@@ -11,7 +11,7 @@ use tacho_tables::row::Row;
 use tacho_tables::summary::{
     CallbackFigures, ChainFigures, Distribution, LayerFigures, LayerPart, Point, Summary, TopicFigures,
 };
-use tacho_tables::{Chain, Hop, Instance, Note, OffCpu, Parts, Preemption, Tables};
+use tacho_tables::{Chain, Hop, Instance, MaybeNs, Note, OffCpu, Parts, Preemption, Tables};
 use tacho_tune::{ChainNode, CommonRate, ObjectiveCurve, ObjectivePoint, Pair, Proof, RepeatFigures, Side, Spread};
 
 /// Node of the chain and its work in ms: 24.66 in all, as in study E.
@@ -148,15 +148,15 @@ fn simulate(tables: &mut Tables, wake: Wake, repeat: u64) {
                 instance: Row::new(row),
                 position: position as u32,
                 execution: None,
-                published_ns: (position > 0).then(|| ns(published)),
-                arrival_ns: (position > 0).then(|| ns(arrival)),
+                published_ns: (position > 0).then(|| ns(published)).into(),
+                arrival_ns: (position > 0).then(|| ns(arrival)).into(),
                 start_ns: ns(start),
                 output_ns: ns(output),
                 queueing_ns: ns(queueing),
-                alignment_ns: None,
-                kept_ns: None,
-                off_cpu_ns: None,
-                preemption_ns: None,
+                alignment_ns: MaybeNs::NONE,
+                kept_ns: MaybeNs::NONE,
+                off_cpu_ns: MaybeNs::NONE,
+                preemption_ns: MaybeNs::NONE,
             };
             tables.hops.push(hop);
             published = output;
@@ -176,11 +176,11 @@ fn instance(hops: &[Hop]) -> Instance {
         end_ns,
         end_to_end_ns: end_ns - start_ns,
         computation_ns: parts.computation,
-        off_cpu_ns: parts.off_cpu,
-        preemption_ns: parts.preemption,
-        alignment_ns: parts.alignment,
+        off_cpu_ns: parts.off_cpu.into(),
+        preemption_ns: parts.preemption.into(),
+        alignment_ns: parts.alignment.into(),
         queueing_ns: parts.queueing,
-        kept_ns: parts.kept,
+        kept_ns: parts.kept.into(),
         transport_ns: parts.transport,
     }
 }
@@ -193,8 +193,8 @@ pub fn preempted() -> ReportRun {
     let tables = &mut run.tables;
     for (execution, hop) in (0..).zip(tables.hops.iter_mut()) {
         hop.execution = Some(Row::new(execution));
-        hop.off_cpu_ns = Some(if hop.position == NODE { ns(4.0) } else { 0 });
-        hop.preemption_ns = Some(if hop.position == NODE { ns(1.5) } else { 0 });
+        hop.off_cpu_ns = (if hop.position == NODE { ns(4.0) } else { 0 }).into();
+        hop.preemption_ns = (if hop.position == NODE { ns(1.5) } else { 0 }).into();
         if hop.position == NODE {
             let row = |state, from: f64, to: f64, by: Option<&str>| Preemption {
                 process: Row::new(0),

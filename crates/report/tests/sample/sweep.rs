@@ -5,7 +5,7 @@ use tacho_events::run::RunInfo;
 use tacho_report::sweep::{Sweep, SweepPoint};
 use tacho_tables::row::Row;
 use tacho_tables::summary::{Distribution, Drift, Fairness, Point, PublisherFigures, SubscriptionFigures};
-use tacho_tables::{Delivery, Message, Tables};
+use tacho_tables::{Delivery, MaybeNs, Message, Tables};
 
 const MANY: u64 = 31;
 
@@ -51,10 +51,10 @@ fn point(index: usize, middleware: &str, cost: f64, size: &str, size_bytes: u64,
                 publisher: Some(Row::new(0)),
                 subscription: Row::new(1 + endpoint as u32),
                 sequence: Some(k),
-                publish_ns: Some(publish_ns),
-                arrival_ns: None,
-                take_ns: taken,
-                callback_ns: taken,
+                publish_ns: publish_ns.into(),
+                arrival_ns: MaybeNs::NONE,
+                take_ns: taken.into(),
+                callback_ns: taken.into(),
                 execution: None,
                 published_in: None,
                 delivery: Delivery::InTime,

@@ -45,12 +45,13 @@ impl Run<'_> {
         let tables = self.tables;
         let mut did = Column::of(tables.processes.iter().map(|_| Did::default()));
         let is_measured = |ns: i64| ns >= from_ns && ns < to_ns;
-        let own_ns = |execution: &Execution| execution.cpu_ns.or(Some(execution.end_ns? - execution.start_ns));
+        let own_ns =
+            |execution: &Execution| execution.cpu_ns.get().or(Some(execution.end_ns.get()? - execution.start_ns));
         for execution in tables.executions.iter().filter(|execution| is_measured(execution.start_ns)) {
             did[tables.callbacks[execution.callback].process].in_callbacks_ns += own_ns(execution).unwrap_or(0);
         }
         let sent = tables.publications.iter().filter(|p| is_measured(p.publish_ns)).map(|p| p.publisher);
-        let taken = tables.messages.iter().filter(|m| m.take_ns.is_some_and(is_measured)).map(|m| m.subscription);
+        let taken = tables.messages.iter().filter(|m| m.take_ns.get().is_some_and(is_measured)).map(|m| m.subscription);
         for endpoint in sent.chain(taken) {
             did[tables.nodes[tables.endpoints[endpoint].node].process].times += 1;
         }

@@ -25,9 +25,11 @@ impl Run<'_> {
             let callback = &self.tables.callbacks[execution.callback];
             let node = callback.node.and_then(|node| self.nodes[node]);
             let has_task = node.is_some_and(|node| matches!(node.work, Work::Task { .. }));
-            let (true, Some(symbol), Some(end_ns)) = (has_task, &callback.symbol, execution.end_ns) else { continue };
+            let (true, Some(symbol), Some(end_ns)) = (has_task, &callback.symbol, execution.end_ns.get()) else {
+                continue;
+            };
             let until_ns = first_ns.get(&row).copied().unwrap_or(end_ns);
-            let off_ns = execution.cpu_ns.map_or(0, |cpu_ns| end_ns - execution.start_ns - cpu_ns);
+            let off_ns = execution.cpu_ns.get().map_or(0, |cpu_ns| end_ns - execution.start_ns - cpu_ns);
             let parts = (until_ns - execution.start_ns, end_ns - until_ns, off_ns.max(0));
             of_callbacks.entry(symbol).or_default().push(parts);
         }

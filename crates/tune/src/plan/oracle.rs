@@ -161,8 +161,8 @@ fn sample(tables: &Tables, chains: &mut BTreeMap<String, Samples>) {
         of.lost += chain.lost;
         for instance in tables.instances.iter().filter(|instance| instance.chain == row) {
             of.whole.push(instance.end_to_end_ns as f64 / NS_PER_MS);
-            of.tells_alignment |= instance.alignment_ns.is_some();
-            of.awake.push((instance.end_to_end_ns - instance.alignment_ns.unwrap_or(0)) as f64 / NS_PER_MS);
+            of.tells_alignment |= instance.alignment_ns.get().is_some();
+            of.awake.push((instance.end_to_end_ns - instance.alignment_ns.get().unwrap_or(0)) as f64 / NS_PER_MS);
         }
         for input in tables.inputs.iter().filter(|input| input.chain == row) {
             of.reaction.extend(input.previous_ns.get().zip(input.reflected_ns.get()).map(|(from, to)| ms(from, to)));

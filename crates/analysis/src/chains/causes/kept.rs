@@ -193,7 +193,7 @@ impl Explainer<'_> {
         let rows = self.off_cpu.of(execution).iter().map(|index| &self.preemptions[*index as usize]);
         let by_events = rows.filter(|row| row.state != OffCpu::Interrupted).map(|row| row.to_ns - row.from_ns).sum();
         let Execution { start_ns, end_ns, cpu_ns, .. } = self.tracer.seen.executions[execution];
-        end_ns.zip(cpu_ns).map_or(by_events, |(end_ns, cpu_ns)| by_events.max(end_ns - start_ns - cpu_ns))
+        end_ns.get().zip(cpu_ns.get()).map_or(by_events, |(end_ns, cpu_ns)| by_events.max(end_ns - start_ns - cpu_ns))
     }
 
     /// The message after the input, of the same publisher.

@@ -58,7 +58,7 @@ impl Ticks {
     /// When the run of a timer was due that began then; no later than it began.
     pub fn due(&self, seen: &Seen, execution: Row<Execution>) -> Option<i64> {
         let row = &seen.executions[execution];
-        match row.queued_ns {
+        match row.queued_ns.get() {
             Some(queued) => Some(queued.min(row.start_ns)),
             None => self.due_at(seen, row.callback, row.start_ns),
         }

@@ -113,7 +113,7 @@ impl Ties<'_> {
             let execution = &seen.executions[o.execution];
             let of_thread = &seen.streams[seen.stream_of(o.execution) as usize].executions;
             let at_an_edge = of_thread.first() == Some(&o.execution) || of_thread.last() == Some(&o.execution);
-            !at_an_edge && execution.end_ns.is_some_and(|end| !seen.lacks(execution.start_ns, end))
+            !at_an_edge && execution.end_ns.get().is_some_and(|end| !seen.lacks(execution.start_ns, end))
         };
         let whole: Rows<Output> = far_apart(outputs.iter()).filter(is_whole).copied().collect();
         if whole.len() < TIMES {

@@ -37,14 +37,14 @@ impl Ties<'_> {
         let step = takes.len().div_ceil(KEPT).max(1);
         for pair in far_apart(takes.windows(2).step_by(step)) {
             let (kept, next) = (&seen.takes[pair[0]], &seen.takes[pair[1]]);
-            let held_from = kept.execution.map_or(Some(kept.time), |e| seen.executions[e].end_ns);
+            let held_from = kept.execution.map_or(Some(kept.time), |e| seen.executions[e].end_ns.get());
             let Some(held_from) = held_from.filter(|_| kept.message != 0 && !seen.lacks(kept.time, next.time)) else {
                 continue;
             };
             let output = outputs.get(outputs.partition_point(|o| o.time <= held_from));
             let execution = output.map(|o| (&seen.executions[o.execution], o.time));
             let (begins, ends) =
-                execution.map_or((i64::MAX, i64::MAX), |(e, time)| (e.start_ns, e.end_ns.unwrap_or(time)));
+                execution.map_or((i64::MAX, i64::MAX), |(e, time)| (e.start_ns, e.end_ns.get().unwrap_or(time)));
             let mut number = 0;
             for row in pair[0].index() + 1..=pair[1].index() {
                 let other = &seen.takes[Row::<TakeSeen>::behind(row)];

@@ -39,7 +39,7 @@ impl Ties<'_> {
             (0, 0, 0, 0, 0, 0);
         for row in far_apart(executions.iter()) {
             let execution = &seen.executions[*row];
-            let (start, end) = (execution.start_ns, execution.end_ns.unwrap_or(execution.start_ns));
+            let (start, end) = (execution.start_ns, execution.end_ns.get().unwrap_or(execution.start_ns));
             let is_new = |topic: Row<Topic>, near: &mut usize| {
                 let take = self
                     .usage

@@ -5,7 +5,7 @@ use crate::observe::actions::{At, Role};
 use crate::observe::INTERNAL;
 use tacho_events::{Duration, Event, Gid, Handle};
 use tacho_tables::row::Row;
-use tacho_tables::{Callback, CallbackKind, Execution, Process};
+use tacho_tables::{Callback, CallbackKind, Execution, MaybeNs, Process};
 
 /// What an event said of the callback that starts next on its thread.
 #[derive(Default)]
@@ -39,10 +39,10 @@ impl Collector {
         self.seen.executions.push(Execution {
             callback,
             tid: event.thread.0,
-            queued_ns: self.ros1.called(stream),
+            queued_ns: self.ros1.called(stream).into(),
             start_ns: now,
-            end_ns: None,
-            cpu_ns: None,
+            end_ns: MaybeNs::NONE,
+            cpu_ns: MaybeNs::NONE,
             resumes,
         });
         if let Some(call) = response {
@@ -102,7 +102,7 @@ impl Collector {
             let thread = &mut self.threads[stream];
             let ended = thread.running[position];
             self.seen.executions[ended].end_ns =
-                thread.went_on.filter(|inside| inside.0 == ended).map(|inside| inside.1);
+                thread.went_on.filter(|inside| inside.0 == ended).map(|inside| inside.1).into();
             thread.running.truncate(position);
         }
     }
@@ -116,7 +116,7 @@ impl Collector {
             thread.went_on = Some((running, now));
         }
         if self.ends_told.get(callback) == Some(&Some(false)) {
-            self.seen.executions[running].end_ns = Some(now);
+            self.seen.executions[running].end_ns = now.into();
             thread.running.pop();
             thread.publishing = None;
             thread.in_callback = None;
@@ -142,7 +142,7 @@ impl Collector {
             Some(position) => {
                 let ended = thread.running[position];
                 let row = &mut self.seen.executions[ended];
-                row.end_ns = Some(now);
+                row.end_ns = now.into();
                 thread.cpu.ends(position, ended, Duration::from_ns(now - row.start_ns));
                 // What began inside it and did not end (an exception went through) ended no later, when is not known.
                 thread.running.truncate(position);

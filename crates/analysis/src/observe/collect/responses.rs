@@ -4,7 +4,7 @@
 use super::Collector;
 use tacho_events::{Event, Handle, Payload};
 use tacho_tables::row::{self, Row};
-use tacho_tables::{Callback, CallbackKind, Execution, Process};
+use tacho_tables::{Callback, CallbackKind, Execution, MaybeNs, Process};
 
 /// Events that a thread has outside of callbacks alone.
 pub(crate) fn is_of_executor(payload: &Payload) -> bool {
@@ -53,10 +53,10 @@ impl Collector {
         let execution = self.seen.executions.add(Execution {
             callback,
             tid: event.thread.0,
-            queued_ns: None,
+            queued_ns: MaybeNs::NONE,
             start_ns: now,
-            end_ns: None,
-            cpu_ns: None,
+            end_ns: MaybeNs::NONE,
+            cpu_ns: MaybeNs::NONE,
             resumes: None,
         });
         self.seen.execution_stream.push(stream as u32);
@@ -90,7 +90,7 @@ impl Collector {
     pub(super) fn end_response(&mut self, stream: usize, now: i64) {
         let thread = &mut self.threads[stream];
         if let Some(execution) = thread.responding.take() {
-            self.seen.executions[execution].end_ns = Some(now);
+            self.seen.executions[execution].end_ns = now.into();
             if let Some(position) = thread.running.iter().rposition(|running| *running == execution) {
                 thread.running.truncate(position);
             }

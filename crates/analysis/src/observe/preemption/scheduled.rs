@@ -106,10 +106,11 @@ impl Scheduler {
             let began_known = self.known_at_start.get(index).copied().unwrap_or(false);
             let end = execution
                 .end_ns
+                .get()
                 .filter(|end| began_known && trusted(stream) && whole(stream, execution.start_ns, *end));
             scheduled.known.push(end.is_some());
             if let Some(end) = end {
-                execution.cpu_ns = Some(end - execution.start_ns - self.off_ns.get(index).copied().unwrap_or(0));
+                execution.cpu_ns = (end - execution.start_ns - self.off_ns.get(index).copied().unwrap_or(0)).into();
             }
         }
         let (mut runnable, mut blocked) = (Rows::new(), Rows::new());
@@ -165,8 +166,12 @@ impl Scheduler {
     fn notes(&self, seen: &Seen, scheduled: &Scheduled, trusted: impl Fn(u32) -> bool) -> Vec<Note> {
         let mut notes = Vec::new();
         let lost: u64 = self.hosts.iter().map(|host| host.gaps.len() as u64).sum();
-        let unknown =
-            scheduled.known.iter().zip(&seen.executions).filter(|(known, e)| !**known && e.end_ns.is_some()).count();
+        let unknown = scheduled
+            .known
+            .iter()
+            .zip(&seen.executions)
+            .filter(|(known, e)| !**known && e.end_ns.get().is_some())
+            .count();
         if lost > 0 {
             let text = format!(
                 "times at which the kernel had no room for its scheduler events: CPU time and preemption of callbacks \

@@ -52,7 +52,8 @@ pub(super) fn drift(repeats: &[Repeat<'_>]) -> Option<Drift> {
 }
 
 fn course(Repeat { tables, options, .. }: &Repeat<'_>) -> Option<Course> {
-    let messages = || tables.messages.iter().filter_map(|m| Some((m.subscription, m.publish_ns?, latency_us(m)?)));
+    let messages =
+        || tables.messages.iter().filter_map(|m| Some((m.subscription, m.publish_ns.get()?, latency_us(m)?)));
     // Messages stand in the order of their publish times.
     let (mut first, mut last, mut times) = (None, None, 0);
     for (_, publish_ns, _) in messages() {

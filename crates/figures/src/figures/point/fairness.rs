@@ -82,7 +82,7 @@ fn got_by_all(
     let mut common: HashMap<String, (u64, Vec<f64>)> = HashMap::default();
     for message in &tables.messages {
         let (Some(latency), Some(publisher), Some(publish_ns), Some((place, count))) =
-            (latency_us(message), message.publisher, message.publish_ns, place[message.subscription])
+            (latency_us(message), message.publisher, message.publish_ns.get(), place[message.subscription])
         else {
             continue;
         };

@@ -51,7 +51,7 @@ pub(super) fn publishing(repeats: &[Repeat<'_>], workload: &Workload) -> Publish
             // By an emulator's clock nothing is late or in time.
             let node = &tables.nodes[tables.endpoints[publication.publisher].node];
             let emulated = tables.processes[node.process].is_emulated();
-            if let Some(due_ns) = publication.due_ns.filter(|_| !emulated) {
+            if let Some(due_ns) = publication.due_ns.get().filter(|_| !emulated) {
                 let lateness_ns = publication.publish_ns - due_ns;
                 publisher.lateness_us.push(lateness_ns as f64 / NS_PER_US);
                 publisher.sent_late += u64::from(publisher.period_ns.is_some_and(|period| lateness_ns >= period));

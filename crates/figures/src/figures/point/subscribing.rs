@@ -36,7 +36,7 @@ pub(super) fn subscribing(repeats: &[Repeat<'_>]) -> Vec<SubscriptionFigures> {
         for message in &tables.messages {
             let Some(index) = of_row[message.subscription] else { continue };
             let subscription = &mut all.order[index].1;
-            subscription.unlinked += u64::from(message.publish_ns.is_none());
+            subscription.unlinked += u64::from(message.publish_ns.get().is_none());
             match message.delivery {
                 Delivery::InTime => subscription.in_time += 1,
                 Delivery::Late => subscription.late += 1,
