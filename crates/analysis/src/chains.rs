@@ -26,6 +26,7 @@ use follow::Output;
 use rustc_hash::FxHashSet as HashSet;
 use std::ops::Range;
 use tacho_tables::in_order::{in_order, threads};
+use tacho_tables::near::partition_near;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::{far_apart, Rows};
 use tacho_tables::{named, Chain, ChainInput, Endpoint, Hop, Instance, Link, LinkRule, Node, NodeState, Note};
@@ -39,8 +40,8 @@ pub use bounds::bound_paths;
 
 /// Traced that a note names; of more it says how many.
 const NAMED: usize = 3;
-/// Paths a thread that are followed in one round, together: they share what they have in common.
-const ROUND: usize = 16;
+/// Paths that are followed together at most: they share what they have in common.
+const TOGETHER: usize = 16;
 
 /// Rows of the tables of chains.
 #[derive(Default)]
@@ -114,23 +115,21 @@ impl<'a> Tracer<'a> {
         let (paths, cut) = bounds::followed(self, paths);
         tables.notes.extend(cut);
         let many_hops = bounds::may_be_many_hops(self, &paths);
-        let mut paths = paths.into_iter().peekable();
-        while paths.peek().is_some() {
-            let round: Vec<_> =
-                paths.by_ref().take(ROUND * threads()).map(|path| (self.ties_of(&path), path)).collect();
-            let this = &*self;
-            in_order(
-                round.chunks(round.len().div_ceil(threads())),
-                |paths| one_path::trace(this, paths, many_hops),
-                |paths| {
-                    for traced in paths {
-                        without += u64::from(traced.is_sampled());
-                        asked.extend((1..traced.path.nodes.len()).map(|i| traced.pair(i)));
-                        traced.append_to(&mut tables);
-                    }
-                },
-            );
-        }
+        let paths: Vec<(Vec<Tie>, Path)> = paths.into_iter().map(|path| (self.ties_of(&path), path)).collect();
+        // Two pieces a thread, so that what one found is put into the tables while others are followed.
+        let piece = paths.len().div_ceil(2 * threads()).clamp(1, TOGETHER);
+        let this = &*self;
+        in_order(
+            paths.chunks(piece),
+            |paths| one_path::trace(this, paths, many_hops),
+            |paths| {
+                for traced in paths {
+                    without += u64::from(traced.is_sampled());
+                    asked.extend((1..traced.path.nodes.len()).map(|i| traced.pair(i)));
+                    traced.append_to(&mut tables);
+                }
+            },
+        );
         tables.notes.extend(published_outside(&tables.outside));
         tables.notes.extend(bounds::note(without, tables.hops.len()));
         tables.links = self.ties.links(&asked);
@@ -195,10 +194,12 @@ impl<'a> Tracer<'a> {
     ) -> (Rows<Row<PublicationSeen>>, Vec<Row<PublicationSeen>>) {
         let seen = self.seen;
         let descended = Publications::of(descents.iter().map(|(origin, _)| *origin));
-        let last = origins.iter().rposition(|p| descended.has(*p));
+        let mut near = usize::MAX;
+        let last = origins.iter().rposition(|p| descended.has(*p, &mut near));
         let takes = self.usage.takes(path.nodes[1], path.topics[0]);
         let taken = Publications::of(far_apart(takes.iter()).filter_map(|t| seen.takes[*t].publication));
-        let first = origins.iter().position(|p| taken.has(*p));
+        near = 0;
+        let first = origins.iter().position(|p| taken.has(*p, &mut near));
         let ours = seen.ours[seen.nodes[path.nodes[0]].process];
         let matched_from = if ours { 0 } else { first.unwrap_or(origins.len()) };
         let in_flight_from = seen.end_ns().saturating_sub(worst);
@@ -211,10 +212,11 @@ impl<'a> Tracer<'a> {
             until_ns.is_some_and(|until| time >= until || time >= until.saturating_sub(worst) && !dropped(time))
         };
         let (mut lost, mut on_their_way) = (Rows::new(), Vec::new());
+        near = 0;
         for (position, publication) in far_apart(origins.iter()).enumerate().skip(matched_from) {
             let time = seen.publications[*publication].time;
             let unknown = seen.lacks(time, time.saturating_add(worst));
-            if descended.has(*publication) || !self.seen.options.judges(time) || unknown {
+            if descended.has(*publication, &mut near) || !self.seen.options.judges(time) || unknown {
                 continue;
             }
             let on_its_way = last.is_none_or(|l| position > l) && (time >= in_flight_from || cut_off(time));
@@ -296,7 +298,8 @@ impl Publications {
         Publications(rows.collect::<Rows<_>>().sorted_by(Ord::cmp))
     }
 
-    fn has(&self, row: Row<PublicationSeen>) -> bool {
-        self.0.binary_search(&row).is_ok()
+    /// `near`: where the look-up before ended.
+    fn has(&self, row: Row<PublicationSeen>, near: &mut usize) -> bool {
+        self.0.get(partition_near(&self.0, near, |of| *of < row)) == Some(&row)
     }
 }

@@ -23,6 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tacho_events::run::RunInfo;
 use tacho_tables::row::{self, numbered, Column, Row};
 use tacho_tables::rows::grouped::Grouped;
+use tacho_tables::rows::{far_apart, Rows};
 use tacho_tables::summary::{CallbackFigures, ChainFigures, Distribution, TopicFigures};
 use tacho_tables::{Callback, Chain, Delivery, Endpoint, EndpointKind, Instance, Note, Parts};
 
@@ -274,13 +275,17 @@ pub(crate) fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
             });
             of_row[row] = Some(index);
         }
-        let mut published: BTreeMap<(Row<CallbackSoFar>, &str), Instants> = BTreeMap::new();
+        let mut by_endpoint: HashMap<(Row<CallbackSoFar>, Row<Endpoint>), Instants> = HashMap::default();
         for publication in &tables.publications {
             let Some(execution) = publication.execution else { continue };
             if let Some(index) = of_row[tables.executions[execution].callback] {
-                let topic = tables.endpoints[publication.publisher].topic.as_str();
-                published.entry((index, topic)).or_default().add(publication.publish_ns);
+                by_endpoint.entry((index, publication.publisher)).or_default().add(publication.publish_ns);
             }
+        }
+        let mut published: BTreeMap<(Row<CallbackSoFar>, &str), Instants> = BTreeMap::new();
+        for ((index, publisher), instants) in by_endpoint {
+            let topic = tables.endpoints[publisher].topic.as_str();
+            published.entry((index, topic)).or_default().join(&instants);
         }
         for ((index, topic), instants) in published {
             order[index].outputs.entry(topic.to_string()).or_default().add(&instants);
@@ -433,37 +438,29 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
     // Of one that tells none, in a chain whose others do, alignment is part of transport as in all: the parts' means
     // add up, too. Likewise off the CPU of computation, which is told where at least half of the instances know it.
     let told: Vec<Told> = so_far.iter().map(ChainSoFar::told).collect();
-    let instances = |part: fn(&Instance, Told) -> Option<i64>| {
-        let told = &told;
-        let of = || {
-            repeats.iter().zip(&of_rows).flat_map(move |(Repeat { tables, .. }, index_of)| {
-                let value = move |i: &Instance| {
-                    let chain = index_of[i.chain];
-                    Some((chain, part(i, told[chain.index()])? as f64 / NS_PER_MS))
-                };
-                tables.instances.iter().filter_map(value)
-            })
-        };
-        let mut values = Grouped::new(order.len(), of);
-        (0..order.len())
-            .map(|chain| Distribution::of_slice(values.of_mut(Row::behind(chain))))
-            .collect::<Vec<_>>()
-            .into_iter()
-    };
-    let mut end_to_end = instances(|i, _| Some(i.end_to_end_ns));
-    let mut off_cpu = instances(|i, told| told.off_cpu(i));
-    let mut preemption = instances(|i, _| i.preemption_ns.get());
-    let mut alignment = instances(|i, told| i.alignment_ns.get().or(told.alignment));
-    let mut kept = instances(|i, _| i.kept_ns.get());
-    let always = instances(|i, told| Some(told.computation(i)))
-        .zip(instances(|i, _| Some(i.transport_ns)))
-        .zip(instances(|i, _| Some(i.queueing_ns)));
-    let mut parts = always.map(|((computation, transport), queueing)| {
-        let (off_cpu, preemption) = (off_cpu.next()?, preemption.next()?);
-        let (alignment, kept) = (alignment.next()?, kept.next()?);
-        let (computation, transport, queueing) = (computation?, transport?, queueing?);
-        Some(Parts { computation, off_cpu, preemption, transport, alignment, queueing, kept })
+    let by_chain = Grouped::new(order.len(), || {
+        (0u32..).zip(repeats.iter().zip(&of_rows)).flat_map(|(number, (Repeat { tables, .. }, index_of))| {
+            tables.instances.numbered().map(move |(row, instance)| (index_of[instance.chain], (number, row)))
+        })
     });
+    let of_instances = |chain: Row<ChainSoFar>, part: fn(&Instance, Told) -> Option<i64>| {
+        let instances =
+            far_apart(by_chain.of(chain).iter()).map(|(number, row)| &repeats[*number as usize].tables.instances[*row]);
+        let mut values: Rows<f64> =
+            instances.filter_map(|instance| Some(part(instance, told[chain.index()])? as f64 / NS_PER_MS)).collect();
+        Distribution::of_slice(&mut values)
+    };
+    let parts = |chain: Row<ChainSoFar>| {
+        Some(Parts {
+            computation: of_instances(chain, |i, told| Some(told.computation(i)))?,
+            off_cpu: of_instances(chain, |i, told| told.off_cpu(i)),
+            preemption: of_instances(chain, |i, _| i.preemption_ns.get()),
+            transport: of_instances(chain, |i, _| Some(i.transport_ns))?,
+            alignment: of_instances(chain, |i, told| i.alignment_ns.get().or(told.alignment)),
+            queueing: of_instances(chain, |i, _| Some(i.queueing_ns))?,
+            kept: of_instances(chain, |i, _| i.kept_ns.get()),
+        })
+    };
     // One that rests on a guess only where all do. Of equal ones the one that is critical in a repeat.
     let rank = |chain: &ChainSoFar| chain.worst_ns.map(|worst| (chain.guessed_at.is_empty(), worst));
     let most = so_far.iter().filter_map(rank).max();
@@ -477,7 +474,8 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
         .zip(so_far)
         .enumerate()
         .map(|(index, ((name, path), chain))| {
-            let end_to_end_ms = end_to_end.next().flatten();
+            let row = Row::behind(index);
+            let end_to_end_ms = of_instances(row, |i, _| Some(i.end_to_end_ns));
             ChainFigures {
                 name: name.to_string(),
                 path: path.to_vec(),
@@ -489,7 +487,7 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
                 lost: chain.lost,
                 end_to_end_ms,
                 repeat_means_ms: if several { Distribution::of(chain.means_ms) } else { None },
-                parts: parts.next().flatten(),
+                parts: parts(row),
                 ..ChainFigures::default()
             }
         })

@@ -15,7 +15,7 @@ use cell::Cell;
 use parquet::basic::{Encoding, Type as PhysicalType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
@@ -32,6 +32,8 @@ use tacho_events::{regular, RunDirectory};
 /// Writes one table.
 type Write<'a> = Box<dyn FnOnce() -> Result<(), Error> + Send + 'a>;
 
+/// Tables of which most rows are referred to once or a few times.
+const LONG: [&str; 4] = ["executions", "publications", "messages", "instances"];
 /// Rows of one row group, and rows that are read at once of whatever group: bounds the memory of who reads. Of equal
 /// rows a file of a megabyte holds a hundred million.
 const ROWS_A_GROUP: usize = 1 << 17;
@@ -290,10 +292,15 @@ fn write_table<R: Row>(folder: &Path, rows: &[R]) -> Result<(), Error> {
 
 fn write_rows<R: Row>(file: File, rows: &[R]) -> Result<(), ParquetError> {
     let schema = Type::group_type_builder(R::NAME).with_fields(R::schema()?).build()?;
-    let mut properties = WriterProperties::builder().set_compression(parquet::basic::Compression::SNAPPY);
-    // Times and numbers of rows hardly repeat, and follow each other closely.
+    let mut properties = WriterProperties::builder()
+        .set_compression(parquet::basic::Compression::SNAPPY)
+        .set_statistics_enabled(EnabledStatistics::Chunk);
+    let references = R::references();
+    // Times and numbers of rows of long tables hardly repeat, and follow each other closely.
     let follow = |field: &&TypePtr| {
-        field.name() == ID || (field.is_primitive() && field.get_physical_type() == PhysicalType::INT64)
+        field.name() == ID
+            || references.get(field.name()).is_some_and(|table| LONG.contains(table))
+            || (field.is_primitive() && field.get_physical_type() == PhysicalType::INT64)
     };
     for field in schema.get_fields().iter().filter(follow) {
         let column = ColumnPath::from(field.name());
@@ -301,7 +308,7 @@ fn write_rows<R: Row>(file: File, rows: &[R]) -> Result<(), ParquetError> {
             .set_column_dictionary_enabled(column.clone(), false)
             .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
     }
-    let rows_of = serde_json::json!({ "rows_of": R::references() }).to_string();
+    let rows_of = serde_json::json!({ "rows_of": references }).to_string();
     let metadata = KeyValue { key: METADATA.into(), value: Some(rows_of) };
     let properties = properties.set_key_value_metadata(Some(vec![metadata])).build();
     let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;

@@ -32,15 +32,16 @@ impl<K, T: Copy + Default> Grouped<K, T> {
             begins += std::mem::replace(end, begins);
         }
         let mut values: Rows<T> = std::iter::repeat_n(T::default(), begins as usize).collect();
+        let in_file = values.in_file();
         let (places, all) = (&mut ends[..], &mut values[..]);
         let mut put = |group: usize, values: &[T]| {
             let place = places[group] as usize;
             all[place..place + values.len()].copy_from_slice(values);
             places[group] += values.len() as u32;
         };
-        // Single values here and there would make many pages resident for little.
+        // Single values here and there would make many pages of a file resident for little.
         let together = match groups {
-            1..=MOST_TOGETHER => (MOST_WAITING_BYTES / (groups * size_of::<T>())).clamp(1, TOGETHER),
+            1..=MOST_TOGETHER if in_file => (MOST_WAITING_BYTES / (groups * size_of::<T>())).clamp(1, TOGETHER),
             _ => 1,
         };
         let mut waiting: Vec<Vec<T>> = vec![Vec::new(); if together > 1 { groups } else { 0 }];

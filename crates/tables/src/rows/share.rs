@@ -16,10 +16,12 @@ pub(super) static SHARES: AtomicBool = AtomicBool::new(true);
 /// Bytes of longer tables in memory, and of all mappings.
 pub(super) static HELD: AtomicUsize = AtomicUsize::new(0);
 pub(super) static MAPPED_BYTES: AtomicUsize = AtomicUsize::new(0);
-/// Part of the machine's memory that long tables have, and so have their resident pages of files; least and most of it.
+/// Part of the machine's memory that long tables have; least and most of it.
 const SHARE: usize = 32;
 const LEAST_SHARE_BYTES: usize = 96 << 20;
-const MOST_SHARE_BYTES: usize = 192 << 20;
+const MOST_SHARE_BYTES: usize = 288 << 20;
+/// Resident pages of their files have this part of that.
+const RESIDENT_PART: usize = 2;
 /// How often the kernel is asked for what is resident: a row that is touched makes 64 KiB resident (fault-around), in a
 /// microsecond or so.
 const ASKED_EVERY: Duration = Duration::from_micros(100);
@@ -30,7 +32,7 @@ pub fn keep_in_memory(bytes: usize) {
     SHARES.store(false, Ordering::Relaxed);
 }
 
-/// Memory that all long tables may have, and pages of files that are left alone.
+/// Memory that all long tables may have.
 pub(super) fn share_bytes() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     if !SHARES.load(Ordering::Relaxed) {
@@ -45,6 +47,11 @@ pub(super) fn share_bytes() -> usize {
             std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
         (machine.min(container.unwrap_or(usize::MAX)) / SHARE).clamp(LEAST_SHARE_BYTES, MOST_SHARE_BYTES)
     })
+}
+
+/// Pages of files that are left alone.
+fn resident_share_bytes() -> usize {
+    share_bytes() / RESIDENT_PART
 }
 
 fn page_bytes() -> usize {
@@ -63,7 +70,7 @@ pub(super) fn mapped() -> MutexGuard<'static, Vec<(usize, usize)>> {
 pub fn relieve() {
     static BEGAN: OnceLock<Instant> = OnceLock::new();
     static ASKED_NS: AtomicU64 = AtomicU64::new(0);
-    if MAPPED_BYTES.load(Ordering::Relaxed) <= share_bytes() {
+    if MAPPED_BYTES.load(Ordering::Relaxed) <= resident_share_bytes() {
         return; // they cannot be many
     }
     let now = BEGAN.get_or_init(Instant::now).elapsed().as_nanos() as u64;
@@ -74,7 +81,7 @@ pub fn relieve() {
     // Of several threads one asks.
     let mine = ASKED_NS.compare_exchange(asked, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
     // Where nothing tells how many there are, they may be many.
-    if mine && resident_bytes_of_files().is_none_or(|resident| resident > share_bytes()) {
+    if mine && resident_bytes_of_files().is_none_or(|resident| resident > resident_share_bytes()) {
         release();
     }
 }
