@@ -284,6 +284,7 @@ static bool next_chunk(struct cursor *cursor, uint64_t ticks) {
   atomic_store_explicit((_Atomic uint32_t *)&chunk->magic, TACHO_CHUNK_MAGIC, memory_order_release);
   atomic_fetch_sub_explicit(&cursor->dropped, dropped, memory_order_relaxed);
   cursor->base_ticks = cursor->chunk_ticks = ticks;
+  memset(cursor->gids, 0, sizeof cursor->gids);
   cursor->next = (char *)(chunk + 1);
   cursor->end = (char *)chunk + TACHO_CHUNK_SIZE - RECORD_SLACK;
   cursor->sequence++;
@@ -304,7 +305,7 @@ static bool make_room(struct cursor *cursor, uint64_t ticks, uint64_t needed, bo
     if (is_near) return true;
     record_put_time(cursor->next, since_chunk);
     cursor->next += RECORD_TIME;
-    cursor->base_ticks = ticks;
+    cursor->base_ticks = cursor->chunk_ticks + (since_chunk >> TACHO_TICKS_BITS << TACHO_TICKS_BITS);
     return true;
   }
   if (next_chunk(cursor, ticks)) return true;
@@ -312,18 +313,52 @@ static bool make_room(struct cursor *cursor, uint64_t ticks, uint64_t needed, bo
   return false;
 }
 
+uint8_t thread_number_gid(struct cursor *cursor, uint64_t delta, const uint64_t *gid, uint32_t number, uint32_t kept) {
+  char *const next = cursor->next;
+  /* Every gid may have two numbers. If both are taken, one of them goes, now this one and now that. */
+  if (cursor->gids[number] != 0 && (cursor->gids[number ^ 1] == 0 || (uintptr_t)next & 4)) number ^= 1;
+  if (number == kept) number ^= 1;
+  const char *at = record_put_gid(next, delta, number, gid);
+  cursor->next = next + RECORD_GID;
+  cursor->gids[number] = (uint16_t)((uint64_t)(at - (cursor->end + RECORD_SLACK - TACHO_CHUNK_SIZE)) / 4);
+  return (uint8_t)number;
+}
+
+/* Returns the kind of the record in which this event is written; TACHO_WIDE: no other fits. */
+static uint32_t form_of(uint32_t kind, const uint64_t *words, uint32_t count) {
+  const uint32_t less = record_short(kind);
+  if (less != 0 && record_misfit(less, words, count) == 0) return less;
+  return record_misfit(kind, words, count) == 0 ? kind : TACHO_WIDE;
+}
+
+/* Returns the bytes that a record of this form needs, and all its gids if they have no numbers yet. */
+static uint32_t form_size(uint32_t form) {
+  const uint64_t widths = record_widths(form);
+  return record_size(widths) + record_gids(widths) * RECORD_GID;
+}
+
+/* Writes a record of that form and moves the cursor behind it. There must be room for it and for all its gids. */
+static void put_form(struct cursor *cursor, uint64_t delta, uint32_t form, const uint64_t *words, uint32_t count) {
+  const uint64_t widths = record_widths(form);
+  uint8_t numbers[THREAD_GIDS_MAX];
+  thread_number_gids(cursor, delta, widths, words, count, numbers);
+  record_put(cursor->next, delta, form, words, count, numbers);
+  cursor->next += record_size(widths);
+}
+
 /* Writes one event into the thread's chunk, or the next one. Counts it as dropped if there is no room. */
 static void put(struct cursor *cursor, uint64_t ticks, uint32_t kind, const uint64_t *words, uint32_t count,
                 bool counts) {
-  const bool fits = record_misfit(kind, words, count) == 0;
-  const uint32_t size = fits ? record_size(record_widths(kind)) : record_wide_size(count);
+  const uint32_t form = form_of(kind, words, count);
+  const uint32_t size = form == TACHO_WIDE ? record_wide_size(count) : form_size(form);
   if (!make_room(cursor, ticks, size, counts)) return;
-  if (fits) {
-    record_put(cursor->next, ticks - cursor->base_ticks, kind, words, count);
+  const uint64_t delta = ticks - cursor->base_ticks;
+  if (form == TACHO_WIDE) {
+    record_put_wide(cursor->next, delta, kind, words, count);
+    cursor->next += size;
   } else {
-    record_put_wide(cursor->next, ticks - cursor->base_ticks, kind, words, count);
+    put_form(cursor, delta, form, words, count);
   }
-  cursor->next += size;
 }
 
 /* Returns whether to write this thread's event, and counts the event if not. For a thread in strict mode it makes no
@@ -357,6 +392,24 @@ void thread_put_slowly(uint32_t kind, const uint64_t *words, uint32_t count, con
   end(cursor);
 }
 
+void thread_put_any(uint32_t kind, const uint64_t *words, uint32_t count) {
+  struct cursor *cursor = &thread_cursor;
+  if (cursor->busy != 0 && !thread_enter_busy()) return;
+  thread_set_busy(cursor);
+  atomic_signal_fence(memory_order_seq_cst);
+  const uint32_t form = form_of(kind, words, count);
+  if (cursor->next + form_size(form) <= cursor->end && form != TACHO_WIDE) {
+    const uint64_t ticks = clock_ticks(thread_process.clock), delta = ticks - cursor->base_ticks;
+    if (delta >> TACHO_TICKS_BITS == 0) {
+      put_form(cursor, delta, form, words, count);
+      atomic_signal_fence(memory_order_seq_cst);
+      cursor->busy = 0;
+      return;
+    }
+  }
+  thread_put_slowly(kind, words, count, NULL);
+}
+
 struct thread_moment thread_first_moment(void) {
   if (clock_tsc_may_be_forbidden || thread_cursor.muted) return (struct thread_moment){0};
   const enum tacho_clock clock = thread_process.clock;
@@ -368,12 +421,11 @@ void thread_put_at(struct thread_moment *moment, uint32_t kind, const uint64_t *
   struct cursor *cursor = &thread_cursor;
   if (!begin(cursor)) return;
   const bool holds = moment->ticks != 0 && moment->next == cursor->next;
-  const uint32_t size = record_size(record_widths(kind));
+  const uint32_t form = form_of(kind, words, count);
   const uint64_t delta = moment->ticks - cursor->base_ticks;
-  if (holds && thread_process.clock != 0 && cursor->next + size <= cursor->end &&
-      (delta >> TACHO_TICKS_BITS | record_misfit(kind, words, count)) == 0) {
-    record_put(cursor->next, delta, kind, words, count);
-    cursor->next += size;
+  if (holds && thread_process.clock != 0 && form != TACHO_WIDE && delta >> TACHO_TICKS_BITS == 0 &&
+      cursor->next + form_size(form) <= cursor->end) {
+    put_form(cursor, delta, form, words, count);
     end(cursor);
   } else {
     thread_put_slowly(kind, words, count, holds ? moment : NULL);

@@ -20,6 +20,7 @@ pub mod kept;
 mod lasting;
 pub mod layout;
 pub mod number;
+mod older_widths;
 pub mod problem;
 pub mod reader;
 pub mod record;

@@ -3,10 +3,13 @@
 //!
 //! Names and fields of the ros2_tracing kinds are those of tracetools.
 
+use crate::format::NUMBERED;
 use crate::number;
+use crate::record::Records;
 use crate::text::{Text, Texts};
 
-/// A pointer in the process that wrote it: the identity of a node, publisher, callback, message ... until reused.
+/// A pointer in the process that wrote it: the identity of a node, publisher, callback, message ... until reused. Of
+/// files of the present format, its lowest 4 bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Handle(pub u64);
 
@@ -109,23 +112,46 @@ pub struct Fields<'a> {
     bytes: &'a [u8],
     /// Widths of the words left, as in [`number::WIDTHS`].
     widths: u64,
+    records: &'a Records,
     texts: &'a [u8],
     table: &'a mut Texts,
     pub(crate) texts_missing: bool,
+    pub(crate) gid_missing: bool,
 }
 
 impl<'a> Fields<'a> {
-    pub(crate) fn new(bytes: &'a [u8], widths: u64, texts: &'a [u8], table: &'a mut Texts) -> Self {
-        Fields { bytes, widths, texts, table, texts_missing: false }
+    pub(crate) fn new(
+        bytes: &'a [u8],
+        widths: u64,
+        records: &'a Records,
+        texts: &'a [u8],
+        table: &'a mut Texts,
+    ) -> Self {
+        Fields { bytes, widths, records, texts, table, texts_missing: false, gid_missing: false }
     }
 
     #[inline(always)]
     fn word(&mut self) -> u64 {
-        let width = (self.widths >> 60) as usize;
+        let digit = (self.widths >> 60) as usize;
         self.widths <<= 4;
-        let word = crate::format::word(self.bytes, width);
-        self.bytes = self.bytes.get(width..).unwrap_or_default();
+        let word = crate::format::word(self.bytes, digit);
+        self.bytes = self.bytes.get(crate::format::width(digit)..).unwrap_or_default();
         word
+    }
+
+    #[inline(always)]
+    fn handle(&mut self) -> u64 {
+        self.word() & self.records.handle_bits()
+    }
+
+    fn gid(&mut self) -> [u64; 2] {
+        if self.widths >> 60 != NUMBERED {
+            return [self.word(), self.word()];
+        }
+        let gid = self.records.gids().get(self.word() as usize).copied().flatten();
+        self.widths <<= 4;
+        self.gid_missing |= gid.is_none();
+        gid.unwrap_or_default()
     }
 
     fn text(&mut self) -> Text {
@@ -144,13 +170,13 @@ impl<'a> Fields<'a> {
 }
 
 macro_rules! one_word {
-    ($type:ty, $word:ident => $read:expr, $plain:ty, $value:ident => $write:expr) => {
+    ($type:ty, $word:ident: $of:ident => $read:expr, $plain:ty, $value:ident => $write:expr) => {
         impl Field for $type {
             const WORDS: usize = 1;
             type Plain<'a> = $plain;
             #[inline(always)]
             fn read(fields: &mut Fields<'_>) -> Self {
-                let $word = fields.word();
+                let $word = fields.$of();
                 $read
             }
             fn write($value: $plain, words: &mut Vec<u64>, _: &mut Vec<u8>) {
@@ -159,16 +185,16 @@ macro_rules! one_word {
         }
     };
 }
-one_word!(Handle, w => Handle(w), u64, v => v);
-one_word!(u64, w => w, u64, v => v);
-one_word!(i64, w => w as i64, i64, v => v as u64);
-one_word!(bool, w => w != 0, bool, v => v.into());
+one_word!(Handle, w: handle => Handle(w), u64, v => v);
+one_word!(u64, w: word => w, u64, v => v);
+one_word!(i64, w: word => w as i64, i64, v => v as u64);
+one_word!(bool, w: word => w != 0, bool, v => v.into());
 
 impl Field for Gid {
     const WORDS: usize = 2;
     type Plain<'a> = [u64; 2];
     fn read(fields: &mut Fields<'_>) -> Self {
-        Gid([fields.word(), fields.word()])
+        Gid(fields.gid())
     }
     fn write(plain: [u64; 2], words: &mut Vec<u64>, _: &mut Vec<u8>) {
         words.extend(plain);
@@ -466,7 +492,8 @@ mod tests {
         assert!(header.len() > 40, "{header:?}");
         assert_eq!(header[0].1, "text");
         let events: Vec<_> = header.iter().filter(|(.., comment)| !comment.starts_with("of the format")).collect();
-        assert_eq!((events.len(), events.len()), (header.len() - 3, Payload::KINDS.len()));
+        let short = number::SHORT.iter().filter(|short| **short != 0).count();
+        assert_eq!((events.len(), events.len()), (header.len() - 4 - short, Payload::KINDS.len()));
         for ((number, name, comment), (our_number, our_name, our_words)) in events.into_iter().zip(Payload::KINDS) {
             assert_eq!((number, name), (our_number, our_name));
             let (words, texts) = comment.split_once("; text:").unwrap_or((comment, ""));
