@@ -9,6 +9,7 @@ pub mod payload;
 pub mod bag;
 pub mod chunk;
 pub mod clock;
+mod fields;
 pub mod file_error;
 pub mod files;
 pub mod follow;

@@ -3,10 +3,10 @@
 //!
 //! Names and fields of the ros2_tracing kinds are those of tracetools.
 
-use crate::format::NUMBERED;
+#[doc(hidden)]
+pub use crate::fields::Fields;
 use crate::number;
-use crate::record::Records;
-use crate::text::{Text, Texts};
+use crate::text::Text;
 
 /// A pointer in the process that wrote it: the identity of a node, publisher, callback, message ... until reused. Of
 /// files of the present format, its lowest 4 bytes.
@@ -103,70 +103,6 @@ pub trait Field: Sized {
     type Plain<'a>;
     fn read(fields: &mut Fields<'_>) -> Self;
     fn write(plain: Self::Plain<'_>, words: &mut Vec<u64>, text: &mut Vec<u8>);
-}
-
-/// A cursor over the words and texts of one record. Its maker has checked that there are enough words.
-#[doc(hidden)]
-pub struct Fields<'a> {
-    /// From the next word on; more than the record may follow.
-    bytes: &'a [u8],
-    /// Widths of the words left, as in [`number::WIDTHS`].
-    widths: u64,
-    records: &'a Records,
-    texts: &'a [u8],
-    table: &'a mut Texts,
-    pub(crate) texts_missing: bool,
-    pub(crate) gid_missing: bool,
-}
-
-impl<'a> Fields<'a> {
-    pub(crate) fn new(
-        bytes: &'a [u8],
-        widths: u64,
-        records: &'a Records,
-        texts: &'a [u8],
-        table: &'a mut Texts,
-    ) -> Self {
-        Fields { bytes, widths, records, texts, table, texts_missing: false, gid_missing: false }
-    }
-
-    #[inline(always)]
-    fn word(&mut self) -> u64 {
-        let digit = (self.widths >> 60) as usize;
-        self.widths <<= 4;
-        let word = crate::format::word(self.bytes, digit);
-        self.bytes = self.bytes.get(crate::format::width(digit)..).unwrap_or_default();
-        word
-    }
-
-    #[inline(always)]
-    fn handle(&mut self) -> u64 {
-        self.word() & self.records.handle_bits()
-    }
-
-    fn gid(&mut self) -> [u64; 2] {
-        if self.widths >> 60 != NUMBERED {
-            return [self.word(), self.word()];
-        }
-        let gid = self.records.gids().get(self.word() as usize).copied().flatten();
-        self.widths <<= 4;
-        self.gid_missing |= gid.is_none();
-        gid.unwrap_or_default()
-    }
-
-    fn text(&mut self) -> Text {
-        match self.texts.iter().position(|b| *b == 0) {
-            Some(end) => {
-                let text = self.table.intern(&String::from_utf8_lossy(&self.texts[..end]));
-                self.texts = &self.texts[end + 1..];
-                text
-            }
-            None => {
-                self.texts_missing = true;
-                Text::EMPTY
-            }
-        }
-    }
 }
 
 macro_rules! one_word {

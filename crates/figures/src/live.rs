@@ -153,7 +153,8 @@ impl LiveWindow {
     pub fn facts(&self) -> LiveFacts {
         let (from, to) = self.window_ns().unwrap_or((0, 0));
         let filled_ns = (to - from).max(0);
-        let inside = self.recent.iter().filter(|event| (from..to).contains(&event.time.as_ns())).count();
+        let before = |ns: i64| self.recent.partition_point(|event| event.time.as_ns() < ns);
+        let inside = before(to).saturating_sub(before(from));
         LiveFacts {
             processes: self.follower.processes().len(),
             events: self.events,

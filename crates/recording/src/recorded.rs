@@ -104,34 +104,39 @@ pub(crate) fn cut_tail(path: &Path, file: &File) -> io::Result<()> {
     if used < file.metadata()?.len() {
         File::options().write(true).open(path)?.set_len(used)?;
     }
-    punch_ends(path, file)?;
+    punch_ends(path)?;
     file.sync_all()
 }
 
-/// Makes holes of the unused ends of the last chunk of each thread.
-fn punch_ends(path: &Path, file: &File) -> io::Result<()> {
+/// Makes holes of the unused ends of the last chunk of each thread, and of chunks that nobody used.
+fn punch_ends(path: &Path) -> io::Result<()> {
     const PAGE: usize = 4096;
+    // A file of its own, because a search for data moves its position.
+    let file = File::options().read(true).write(true).open(path)?;
     let chunks = file.metadata()?.len().saturating_sub(HEADER_SIZE as u64) / CHUNK_SIZE as u64;
     let offset = |index: u64| HEADER_SIZE as u64 + index * CHUNK_SIZE as u64;
-    let (mut last, mut head, mut index) = (BTreeMap::new(), [0; CHUNK_HEADER_SIZE], 0);
+    let (mut last, mut unused, mut head, mut index) = (BTreeMap::new(), Vec::new(), [0; CHUNK_HEADER_SIZE], 0);
     while index < chunks {
         file.read_exact_at(&mut head, offset(index))?;
+        index += 1;
         if let Ok(Some(chunk)) = ChunkHeader::read(&head) {
-            last.insert(chunk.tid, index);
-            index += 1;
-        } else {
-            // A ring releases many chunks at once.
-            let next = holes::next_data(file, offset(index + 1))?.unwrap_or(u64::MAX);
-            index = (index + 1).max(next.saturating_sub(HEADER_SIZE as u64) / CHUNK_SIZE as u64);
+            last.insert(chunk.tid, index - 1);
+            continue;
         }
+        // A ring releases many chunks at once.
+        let next = holes::next_data(&file, offset(index - 1))?.unwrap_or(u64::MAX);
+        if next < offset(index) {
+            unused.push(index - 1);
+        }
+        index = index.max(next.saturating_sub(HEADER_SIZE as u64) / CHUNK_SIZE as u64);
     }
-    let (writable, mut bytes) = (File::options().write(true).open(path)?, vec![0; CHUNK_SIZE]);
-    for index in last.into_values() {
+    let mut bytes = vec![0; CHUNK_SIZE];
+    for index in last.into_values().chain(unused) {
         file.read_exact_at(&mut bytes, offset(index))?;
         let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1).next_multiple_of(PAGE);
         let unused = (CHUNK_SIZE - used) as u64;
         // Some file systems have no holes: then the ends take room.
-        if unused > 0 && holes::punch(&writable, offset(index) + used as u64, unused).is_err() {
+        if unused > 0 && holes::punch(&file, offset(index) + used as u64, unused).is_err() {
             break;
         }
     }
@@ -176,8 +181,13 @@ mod tests {
         // As the recorder leaves it: with storage for chunks that nobody used.
         let file = File::options().read(true).write(true).open(&path).expect("file");
         file.write_all_at(&vec![0; 4 * CHUNK_SIZE], written.len() as u64).expect("more");
+        file.write_all_at(&7_u64.to_le_bytes(), CHUNKS_RESERVED as u64).expect("reserved");
+        let mut expected = std::fs::read(&path).expect("bytes");
+        expected.truncate(HEADER_SIZE + 7 * CHUNK_SIZE);
         cut_tail(&path, &file).expect("cut");
-        assert!(std::fs::read(&path).expect("bytes") == written, "another content");
+        let position = io::Seek::stream_position(&mut &file).expect("position");
+        assert_eq!(position, 0, "whoever reads the header next begins here");
+        assert!(std::fs::read(&path).expect("bytes") == expected, "another content");
         let room = |chunk: &[u8]| {
             let used = chunk.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
             used.next_multiple_of(4096) as u64

@@ -19,8 +19,10 @@ use tacho_figures::live::LiveWindow;
 use tacho_printing::Lines;
 use tacho_tables::summary::{CallbackFigures, ChainFigures, TopicFigures};
 
-/// The requests to the thread that reads the files, between two drawings.
+/// How long `--once` rests between two readings.
 const READ_EVERY: Duration = Duration::from_millis(250);
+/// How long it takes at most until the screen shows that its size changed.
+const DRAW_EVERY: Duration = Duration::from_millis(500);
 
 pub fn run(options: Top) -> Outcome {
     let interrupted = interrupt::catch()?;
@@ -109,21 +111,25 @@ fn live(
     if !std::io::stdout().is_terminal() {
         return Err(Failure::Usage("top draws on a terminal; for a pipe or a file, use --once".into()));
     }
+    // Windows are small: other threads would cost more than they help.
+    tacho_tables::in_order::use_threads(1);
     let mut screen = Screen::open()?;
-    let mut figures = Default::default();
+    let (mut figures, mut ended) = (Default::default(), false);
     let mut due = Instant::now();
     while !interrupted.load(Ordering::Relaxed) {
-        window.read().map_err(anyhow::Error::from)?;
         if Instant::now() >= due {
             let begun = Instant::now();
+            ended = source.ended();
+            window.read().map_err(anyhow::Error::from)?;
             if !screen.paused() {
                 figures = (window.summary(), window.facts());
             }
             // The analysis of a large system takes long: it then uses at most a quarter of a CPU.
             due = begun + options.interval.max(begun.elapsed() * 4);
         }
-        screen.draw(&figures.0, &figures.1, source)?;
-        if screen.wait(READ_EVERY.min(options.interval))? == Asked::ToEnd {
+        screen.draw(&figures.0, &figures.1, source, ended)?;
+        let rest = due.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        if screen.wait(DRAW_EVERY.min(rest))? == Asked::ToEnd {
             break;
         }
     }
