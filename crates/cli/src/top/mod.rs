@@ -15,9 +15,9 @@ use source::Source;
 use std::io::IsTerminal;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use tacho_figures::live::LiveWindow;
+use tacho_figures::live::{LiveFacts, LiveWindow};
 use tacho_printing::Lines;
-use tacho_tables::summary::{CallbackFigures, ChainFigures, TopicFigures};
+use tacho_tables::summary::{CallbackFigures, ChainFigures, Summary, TopicFigures};
 
 /// How long `--once` rests between two readings.
 const READ_EVERY: Duration = Duration::from_millis(250);
@@ -71,7 +71,7 @@ fn once(
         }
         std::thread::sleep(READ_EVERY);
     }
-    let (summary, facts) = (window.summary(), window.facts());
+    let (summary, facts) = (window.summary(true), window.facts());
     if facts.events == 0 {
         return Err(Failure::Fault(anyhow::anyhow!("{}: nothing has been recorded", source.run().path().display())));
     }
@@ -114,15 +114,19 @@ fn live(
     // Windows are small: other threads would cost more than they help.
     tacho_tables::in_order::use_threads(1);
     let mut screen = Screen::open()?;
-    let (mut figures, mut ended) = (Default::default(), false);
-    let mut due = Instant::now();
+    let (mut figures, mut ended): ((Summary, LiveFacts), bool) = Default::default();
+    let (mut due, mut with_chains) = (Instant::now(), false);
     while !interrupted.load(Ordering::Relaxed) {
-        if Instant::now() >= due {
+        let lacks_chains = screen.shows_chains() && !with_chains;
+        if Instant::now() >= due || lacks_chains {
             let begun = Instant::now();
+            with_chains = screen.shows_chains();
             ended = source.ended();
             window.read().map_err(anyhow::Error::from)?;
             if !screen.paused() {
-                figures = (window.summary(), window.facts());
+                figures = (window.summary(with_chains), window.facts());
+            } else if lacks_chains {
+                figures.0.chains = window.summary(true).chains;
             }
             // The analysis of a large system takes long: it then uses at most a quarter of a CPU.
             due = begun + options.interval.max(begun.elapsed() * 4);
