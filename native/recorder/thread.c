@@ -15,6 +15,7 @@
 
 #include "behind.h"
 #include "ended.h"
+#include "forms.h"
 #include "keeper.h"
 #include "left.h"
 #include "release.h"
@@ -313,51 +314,18 @@ static bool make_room(struct cursor *cursor, uint64_t ticks, uint64_t needed, bo
   return false;
 }
 
-uint8_t thread_number_gid(struct cursor *cursor, uint64_t delta, const uint64_t *gid, uint32_t number, uint32_t kept) {
-  char *const next = cursor->next;
-  /* Every gid may have two numbers. If both are taken, one of them goes, now this one and now that. */
-  if (cursor->gids[number] != 0 && (cursor->gids[number ^ 1] == 0 || (uintptr_t)next & 4)) number ^= 1;
-  if (number == kept) number ^= 1;
-  const char *at = record_put_gid(next, delta, number, gid);
-  cursor->next = next + RECORD_GID;
-  cursor->gids[number] = (uint16_t)((uint64_t)(at - (cursor->end + RECORD_SLACK - TACHO_CHUNK_SIZE)) / 4);
-  return (uint8_t)number;
-}
-
-/* Returns the kind of the record in which this event is written; TACHO_WIDE: no other fits. */
-static uint32_t form_of(uint32_t kind, const uint64_t *words, uint32_t count) {
-  const uint32_t less = record_short(kind);
-  if (less != 0 && record_misfit(less, words, count) == 0) return less;
-  return record_misfit(kind, words, count) == 0 ? kind : TACHO_WIDE;
-}
-
-/* Returns the bytes that a record of this form needs, and all its gids if they have no numbers yet. */
-static uint32_t form_size(uint32_t form) {
-  const uint64_t widths = record_widths(form);
-  return record_size(widths) + record_gids(widths) * RECORD_GID;
-}
-
-/* Writes a record of that form and moves the cursor behind it. There must be room for it and for all its gids. */
-static void put_form(struct cursor *cursor, uint64_t delta, uint32_t form, const uint64_t *words, uint32_t count) {
-  const uint64_t widths = record_widths(form);
-  uint8_t numbers[THREAD_GIDS_MAX];
-  thread_number_gids(cursor, delta, widths, words, count, numbers);
-  record_put(cursor->next, delta, form, words, count, numbers);
-  cursor->next += record_size(widths);
-}
-
 /* Writes one event into the thread's chunk, or the next one. Counts it as dropped if there is no room. */
 static void put(struct cursor *cursor, uint64_t ticks, uint32_t kind, const uint64_t *words, uint32_t count,
                 bool counts) {
-  const uint32_t form = form_of(kind, words, count);
-  const uint32_t size = form == TACHO_WIDE ? record_wide_size(count) : form_size(form);
+  const uint32_t form = forms_of(kind, words, count);
+  const uint32_t size = form == TACHO_WIDE ? record_wide_size(count) : forms_size(form);
   if (!make_room(cursor, ticks, size, counts)) return;
   const uint64_t delta = ticks - cursor->base_ticks;
   if (form == TACHO_WIDE) {
     record_put_wide(cursor->next, delta, kind, words, count);
     cursor->next += size;
   } else {
-    put_form(cursor, delta, form, words, count);
+    forms_put(cursor, delta, form, words, count);
   }
 }
 
@@ -397,11 +365,11 @@ void thread_put_any(uint32_t kind, const uint64_t *words, uint32_t count) {
   if (cursor->busy != 0 && !thread_enter_busy()) return;
   thread_set_busy(cursor);
   atomic_signal_fence(memory_order_seq_cst);
-  const uint32_t form = form_of(kind, words, count);
-  if (cursor->next + form_size(form) <= cursor->end && form != TACHO_WIDE) {
+  const uint32_t form = forms_of(kind, words, count);
+  if (cursor->next + forms_size(form) <= cursor->end && form != TACHO_WIDE) {
     const uint64_t ticks = clock_ticks(thread_process.clock), delta = ticks - cursor->base_ticks;
     if (delta >> TACHO_TICKS_BITS == 0) {
-      put_form(cursor, delta, form, words, count);
+      forms_put(cursor, delta, form, words, count);
       atomic_signal_fence(memory_order_seq_cst);
       cursor->busy = 0;
       return;
@@ -421,11 +389,11 @@ void thread_put_at(struct thread_moment *moment, uint32_t kind, const uint64_t *
   struct cursor *cursor = &thread_cursor;
   if (!begin(cursor)) return;
   const bool holds = moment->ticks != 0 && moment->next == cursor->next;
-  const uint32_t form = form_of(kind, words, count);
+  const uint32_t form = forms_of(kind, words, count);
   const uint64_t delta = moment->ticks - cursor->base_ticks;
   if (holds && thread_process.clock != 0 && form != TACHO_WIDE && delta >> TACHO_TICKS_BITS == 0 &&
-      cursor->next + form_size(form) <= cursor->end) {
-    put_form(cursor, delta, form, words, count);
+      cursor->next + forms_size(form) <= cursor->end) {
+    forms_put(cursor, delta, form, words, count);
     end(cursor);
   } else {
     thread_put_slowly(kind, words, count, holds ? moment : NULL);
@@ -438,27 +406,6 @@ void thread_put_at(struct thread_moment *moment, uint32_t kind, const uint64_t *
 /* Texts that one event may have. */
 #define TEXTS_MAX 4u
 
-/* Writes the text record at this place. `sizes` are the bytes of each text without its NUL. */
-static void put_text(char *at, uint64_t delta, const char *const *texts, const size_t *sizes, uint32_t count,
-                     size_t bytes) {
-  char *to = at + 8;
-  for (uint32_t i = 0; i < count; i++) {
-    if (sizes[i] > TACHO_TEXT_MAX) {
-      memcpy(to, texts[i], TACHO_TEXT_MAX - 3);
-      memcpy(to + TACHO_TEXT_MAX - 3, "...", 3);
-      to += TACHO_TEXT_MAX;
-    } else {
-      if (sizes[i] > 0) memcpy(to, texts[i], sizes[i]);
-      to += sizes[i];
-    }
-    *to++ = '\0';
-  }
-  memset(to, 0, bytes - (size_t)(to - at));
-  const uint32_t size = (uint32_t)(bytes - 8) / 4;
-  memcpy(at + 4, &size, sizeof size);
-  record_publish(at, delta, TACHO_TEXT);
-}
-
 static void put_texts(struct cursor *cursor, uint32_t kind, const uint64_t *words, uint32_t count,
                       const char *const *texts, uint32_t text_count) {
   size_t sizes[TEXTS_MAX], bytes = 8;
@@ -470,7 +417,7 @@ static void put_texts(struct cursor *cursor, uint32_t kind, const uint64_t *word
   bytes = (bytes + 3) / 4 * 4;
   uint64_t ticks = clock_ticks(thread_process.clock);
   if (!make_room(cursor, ticks, bytes + record_wide_size(count), true)) return;
-  put_text(cursor->next, ticks - cursor->base_ticks, texts, sizes, text_count, bytes);
+  forms_put_text(cursor->next, ticks - cursor->base_ticks, texts, sizes, text_count, bytes);
   cursor->next += bytes;
   put(cursor, ticks, kind, words, count, true);
 }

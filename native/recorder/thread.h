@@ -135,9 +135,9 @@ static inline uint8_t thread_gid(struct cursor *cursor, uint64_t delta, const ui
 /* Gids that one event may have. */
 #define THREAD_GIDS_MAX 2u
 
-static inline __attribute__((always_inline)) void thread_number_gids(struct cursor *cursor, uint64_t delta,
-                                                                     uint64_t widths, const uint64_t *words,
-                                                                     uint32_t count, uint8_t *numbers) {
+static inline
+    __attribute__((always_inline)) void thread_number_gids(struct cursor *cursor, uint64_t delta, uint64_t widths,
+                                                           const uint64_t *words, uint32_t count, uint8_t *numbers) {
   uint32_t kept = TACHO_GIDS; /* none */
 #pragma GCC unroll 8
   for (uint32_t i = 0; i < count; i++) {

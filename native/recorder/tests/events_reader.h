@@ -66,8 +66,8 @@ struct event {
 
 /* A position in a chunk; it begins with zeros. */
 struct place {
-  uint32_t at;     /* bytes of records that were read */
-  uint64_t passed; /* ticks from base_ticks to where heads count from */
+  uint32_t at;                  /* bytes of records that were read */
+  uint64_t passed;              /* ticks from base_ticks to where heads count from */
   uint64_t gids[TACHO_GIDS][2]; /* by their numbers */
 };
 
