@@ -11,6 +11,8 @@ pub struct Fields<'a> {
     bytes: &'a [u8],
     /// Widths of the words left, as in [`crate::number::WIDTHS`].
     widths: u64,
+    /// The bits of handles that count.
+    handle_bits: u64,
     records: &'a Records,
     texts: &'a [u8],
     table: &'a mut Texts,
@@ -26,7 +28,8 @@ impl<'a> Fields<'a> {
         texts: &'a [u8],
         table: &'a mut Texts,
     ) -> Self {
-        Fields { bytes, widths, records, texts, table, texts_missing: false, gid_missing: false }
+        let handle_bits = records.handle_bits();
+        Fields { bytes, widths, handle_bits, records, texts, table, texts_missing: false, gid_missing: false }
     }
 
     #[inline(always)]
@@ -40,7 +43,7 @@ impl<'a> Fields<'a> {
 
     #[inline(always)]
     pub(crate) fn handle(&mut self) -> u64 {
-        self.word() & self.records.handle_bits()
+        self.word() & self.handle_bits
     }
 
     pub(crate) fn gid(&mut self) -> [u64; 2] {

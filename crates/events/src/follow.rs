@@ -1,8 +1,8 @@
 //! Reads the events of a running recording, as its files grow.
 //!
 //! It holds no mapping, and of a file only a piece of the chunk that it is reading. It reads nothing twice, so the cost
-//! depends on what is written meanwhile, not on the length of the run. A file without news costs one short read, and one
-//! for each of its threads.
+//! depends on what is written meanwhile, not on the length of the run. A file without news costs one short read, and
+//! one for each of its threads.
 
 use crate::clock::Clock;
 use crate::layout::{

@@ -14,6 +14,8 @@ pub struct Records {
     chunk_ticks: u64,
     /// From which heads count.
     base_ticks: u64,
+    /// The bits of handles that all events have.
+    handle_bits: u64,
     gids: Gids,
 }
 
@@ -88,6 +90,7 @@ impl Records {
     pub fn new(format: &Format, base_ticks: u64) -> Self {
         Records {
             format: format.clone(),
+            handle_bits: format.handle_bits(),
             at: CHUNK_HEADER_SIZE,
             chunk_ticks: base_ticks,
             base_ticks,
@@ -112,7 +115,7 @@ impl Records {
     }
 
     pub(crate) fn handle_bits(&self) -> u64 {
-        self.format.handle_bits()
+        self.handle_bits
     }
 
     /// Returns the words of the event that was read last: all that are there, or as many as its kind has.

@@ -92,8 +92,8 @@ impl RecordedProcess {
     }
 }
 
-/// Cuts an event file after the last used chunk, makes holes of the ends of chunks that were not filled, and writes it to
-/// the disk. Only for files that nobody writes.
+/// Cuts an event file after the last used chunk, makes holes of the ends of chunks that were not filled, and writes it
+/// to the disk. Only for files that nobody writes.
 pub(crate) fn cut_tail(path: &Path, file: &File) -> io::Result<()> {
     let mut reserved = [0; 8];
     match file.read_exact_at(&mut reserved, CHUNKS_RESERVED as u64) {

@@ -215,7 +215,9 @@ impl RingFile {
                 Err(error) => return Err(error),
             }
         }
-        page.word(KEPT_FROM).fetch_max(time(from) as u64 + 1, Ordering::Release);
+        let kept_from = time(from) as u64 + 1;
+        let before = page.word(KEPT_FROM).fetch_max(kept_from, Ordering::Release);
+        self.header.kept_from_ns = Some(kept_from.max(before) as i64);
         for stretch in gone.chunk_by(|a, b| a + 1 == *b) {
             holes::punch(file, offset(stretch[0]), stretch.len() as u64 * CHUNK_SIZE as u64)?;
         }
