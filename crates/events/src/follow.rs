@@ -205,7 +205,7 @@ impl Follower {
         let Some(file) = &followed.file else { return Ok(()) };
         let mut live = [0; LIVE];
         read_at(file, &mut live, 0)?;
-        if live != followed.live || followed.readings % NAMES_EVERY == 0 {
+        if live != followed.live || followed.readings.is_multiple_of(NAMES_EVERY) {
             let Some(header) = header(file)? else {
                 (followed.file, followed.open) = (None, Vec::new());
                 return Ok(());
