@@ -1,6 +1,7 @@
 //! Takes the numbers of the kinds of events from `native/include/tacho/events.h`, and the widths of their words from
 //! `widths.h` beside it, which alone have them.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -16,6 +17,7 @@ fn main() {
     let (header, widths) = (read("events.h"), read("widths.h"));
     let kinds = header.split_once("enum tacho_kind {").and_then(|(_, rest)| rest.split_once("};"));
     let (mut numbers, mut table, mut of_words) = (String::new(), String::new(), [0u64; 256]);
+    let (mut by_name, mut short) = (HashMap::new(), [0u8; 256]);
     let mut next: u16 = 0;
     for line in kinds.expect("enum tacho_kind").0.lines() {
         let Some(enumerator) = line.trim().strip_prefix("TACHO_") else { continue };
@@ -35,9 +37,16 @@ fn main() {
             let all = u64::from_str_radix(digits, 16).unwrap_or_else(|error| panic!("TACHO_{name}, {digits}: {error}"));
             of_words[usize::from(next)] = all << (64 - 4 * digits.len());
         }
+        by_name.insert(name, next);
+        if let Some(whole) = name.strip_prefix("SHORT_") {
+            assert!(widths.contains(&format!("[TACHO_{whole}] = TACHO_{name},")), "TACHO_{name}: not in tacho_short");
+            short[usize::from(by_name[whole])] = next as u8;
+        }
         next += 1;
     }
-    writeln!(numbers, "/// Bytes of each word of a kind, 4 bits a word, the first word in the highest ones.").unwrap();
+    writeln!(numbers, "/// Short forms of kinds; 0: there is none.").unwrap();
+    writeln!(numbers, "pub(crate) const SHORT: [u8; 256] = {short:?};").unwrap();
+    writeln!(numbers, "/// How each word of a kind lies, 4 bits a word, the first word in the highest ones.").unwrap();
     writeln!(numbers, "pub(crate) const WIDTHS: [u64; 256] = {of_words:#x?};").unwrap();
     let tested = format!("#[cfg(test)]\npub(crate) const HEADER: &[(u16, &str, &str)] = &[\n{table}];\n");
     std::fs::write(Path::new(&std::env::var_os("OUT_DIR").unwrap()).join("number.rs"), numbers + &tested).unwrap();

@@ -119,7 +119,7 @@ static inline __attribute__((always_inline)) void put(uint32_t kind, const void 
   thread_put(kind, words, 2);
 }
 
-static inline void put_of(uint32_t kind, const void *handle, const void *message) {
+static inline __attribute__((always_inline)) void put_of(uint32_t kind, const void *handle, const void *message) {
   if (message == NULL || !is_stamped(handle)) return;
   struct {
     int32_t seconds;
@@ -130,7 +130,8 @@ static inline void put_of(uint32_t kind, const void *handle, const void *message
 }
 
 /* Four bytes before the message name its encoding. The second of them is odd if it is little endian. */
-static inline void put_of_serialized(uint32_t kind, const void *handle, const struct bytes *message) {
+static inline __attribute__((always_inline)) void put_of_serialized(uint32_t kind, const void *handle,
+                                                                    const struct bytes *message) {
   if (message == NULL || message->length < 12 || !is_stamped(handle)) return;
   uint32_t seconds, nanoseconds;
   memcpy(&seconds, message->buffer + 4, sizeof seconds);

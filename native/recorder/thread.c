@@ -15,6 +15,7 @@
 
 #include "behind.h"
 #include "ended.h"
+#include "forms.h"
 #include "keeper.h"
 #include "left.h"
 #include "release.h"
@@ -284,6 +285,7 @@ static bool next_chunk(struct cursor *cursor, uint64_t ticks) {
   atomic_store_explicit((_Atomic uint32_t *)&chunk->magic, TACHO_CHUNK_MAGIC, memory_order_release);
   atomic_fetch_sub_explicit(&cursor->dropped, dropped, memory_order_relaxed);
   cursor->base_ticks = cursor->chunk_ticks = ticks;
+  memset(cursor->gids, 0, sizeof cursor->gids);
   cursor->next = (char *)(chunk + 1);
   cursor->end = (char *)chunk + TACHO_CHUNK_SIZE - RECORD_SLACK;
   cursor->sequence++;
@@ -304,7 +306,7 @@ static bool make_room(struct cursor *cursor, uint64_t ticks, uint64_t needed, bo
     if (is_near) return true;
     record_put_time(cursor->next, since_chunk);
     cursor->next += RECORD_TIME;
-    cursor->base_ticks = ticks;
+    cursor->base_ticks = cursor->chunk_ticks + (since_chunk >> TACHO_TICKS_BITS << TACHO_TICKS_BITS);
     return true;
   }
   if (next_chunk(cursor, ticks)) return true;
@@ -315,15 +317,16 @@ static bool make_room(struct cursor *cursor, uint64_t ticks, uint64_t needed, bo
 /* Writes one event into the thread's chunk, or the next one. Counts it as dropped if there is no room. */
 static void put(struct cursor *cursor, uint64_t ticks, uint32_t kind, const uint64_t *words, uint32_t count,
                 bool counts) {
-  const bool fits = record_misfit(kind, words, count) == 0;
-  const uint32_t size = fits ? record_size(record_widths(kind)) : record_wide_size(count);
+  const uint32_t form = forms_of(kind, words, count);
+  const uint32_t size = form == TACHO_WIDE ? record_wide_size(count) : forms_size(form);
   if (!make_room(cursor, ticks, size, counts)) return;
-  if (fits) {
-    record_put(cursor->next, ticks - cursor->base_ticks, kind, words, count);
+  const uint64_t delta = ticks - cursor->base_ticks;
+  if (form == TACHO_WIDE) {
+    record_put_wide(cursor->next, delta, kind, words, count);
+    cursor->next += size;
   } else {
-    record_put_wide(cursor->next, ticks - cursor->base_ticks, kind, words, count);
+    forms_put(cursor, delta, form, words, count);
   }
-  cursor->next += size;
 }
 
 /* Returns whether to write this thread's event, and counts the event if not. For a thread in strict mode it makes no
@@ -357,6 +360,24 @@ void thread_put_slowly(uint32_t kind, const uint64_t *words, uint32_t count, con
   end(cursor);
 }
 
+void thread_put_any(uint32_t kind, const uint64_t *words, uint32_t count) {
+  struct cursor *cursor = &thread_cursor;
+  if (cursor->busy != 0 && !thread_enter_busy()) return;
+  thread_set_busy(cursor);
+  atomic_signal_fence(memory_order_seq_cst);
+  const uint32_t form = forms_of(kind, words, count);
+  if (cursor->next + forms_size(form) <= cursor->end && form != TACHO_WIDE) {
+    const uint64_t ticks = clock_ticks(thread_process.clock), delta = ticks - cursor->base_ticks;
+    if (delta >> TACHO_TICKS_BITS == 0) {
+      forms_put(cursor, delta, form, words, count);
+      atomic_signal_fence(memory_order_seq_cst);
+      cursor->busy = 0;
+      return;
+    }
+  }
+  thread_put_slowly(kind, words, count, NULL);
+}
+
 struct thread_moment thread_first_moment(void) {
   if (clock_tsc_may_be_forbidden || thread_cursor.muted) return (struct thread_moment){0};
   const enum tacho_clock clock = thread_process.clock;
@@ -368,12 +389,11 @@ void thread_put_at(struct thread_moment *moment, uint32_t kind, const uint64_t *
   struct cursor *cursor = &thread_cursor;
   if (!begin(cursor)) return;
   const bool holds = moment->ticks != 0 && moment->next == cursor->next;
-  const uint32_t size = record_size(record_widths(kind));
+  const uint32_t form = forms_of(kind, words, count);
   const uint64_t delta = moment->ticks - cursor->base_ticks;
-  if (holds && thread_process.clock != 0 && cursor->next + size <= cursor->end &&
-      (delta >> TACHO_TICKS_BITS | record_misfit(kind, words, count)) == 0) {
-    record_put(cursor->next, delta, kind, words, count);
-    cursor->next += size;
+  if (holds && thread_process.clock != 0 && form != TACHO_WIDE && delta >> TACHO_TICKS_BITS == 0 &&
+      cursor->next + forms_size(form) <= cursor->end) {
+    forms_put(cursor, delta, form, words, count);
     end(cursor);
   } else {
     thread_put_slowly(kind, words, count, holds ? moment : NULL);
@@ -386,27 +406,6 @@ void thread_put_at(struct thread_moment *moment, uint32_t kind, const uint64_t *
 /* Texts that one event may have. */
 #define TEXTS_MAX 4u
 
-/* Writes the text record at this place. `sizes` are the bytes of each text without its NUL. */
-static void put_text(char *at, uint64_t delta, const char *const *texts, const size_t *sizes, uint32_t count,
-                     size_t bytes) {
-  char *to = at + 8;
-  for (uint32_t i = 0; i < count; i++) {
-    if (sizes[i] > TACHO_TEXT_MAX) {
-      memcpy(to, texts[i], TACHO_TEXT_MAX - 3);
-      memcpy(to + TACHO_TEXT_MAX - 3, "...", 3);
-      to += TACHO_TEXT_MAX;
-    } else {
-      if (sizes[i] > 0) memcpy(to, texts[i], sizes[i]);
-      to += sizes[i];
-    }
-    *to++ = '\0';
-  }
-  memset(to, 0, bytes - (size_t)(to - at));
-  const uint32_t size = (uint32_t)(bytes - 8) / 4;
-  memcpy(at + 4, &size, sizeof size);
-  record_publish(at, delta, TACHO_TEXT);
-}
-
 static void put_texts(struct cursor *cursor, uint32_t kind, const uint64_t *words, uint32_t count,
                       const char *const *texts, uint32_t text_count) {
   size_t sizes[TEXTS_MAX], bytes = 8;
@@ -418,7 +417,7 @@ static void put_texts(struct cursor *cursor, uint32_t kind, const uint64_t *word
   bytes = (bytes + 3) / 4 * 4;
   uint64_t ticks = clock_ticks(thread_process.clock);
   if (!make_room(cursor, ticks, bytes + record_wide_size(count), true)) return;
-  put_text(cursor->next, ticks - cursor->base_ticks, texts, sizes, text_count, bytes);
+  forms_put_text(cursor->next, ticks - cursor->base_ticks, texts, sizes, text_count, bytes);
   cursor->next += bytes;
   put(cursor, ticks, kind, words, count, true);
 }

@@ -52,6 +52,9 @@ struct cursor {
   bool muted;  /* in seccomp's strict mode, in which the thread may only touch memory */
   bool forked; /* in a child whose fork interrupted the writing of an event: nothing here belongs to this process */
   char name[16];
+  /* By the numbers of gids: where the chunk's last TACHO_GID record of this number has its gid, in units of 4 bytes from
+   * the beginning of the chunk; 0: there is none. */
+  uint16_t gids[TACHO_GIDS];
 };
 
 /* With initial-exec, access is one addition to the thread pointer and never a call that could allocate. There is room
@@ -109,26 +112,83 @@ static inline __attribute__((always_inline)) void thread_set_busy(struct cursor 
 #endif
 }
 
-static inline __attribute__((always_inline)) void thread_put(uint32_t kind, const uint64_t *words, uint32_t count) {
+/* Gives a gid a number in this chunk by a TACHO_GID record, for which there must be room: this number or the one that
+ * differs in its lowest bit, but not `kept`. */
+__attribute__((noinline)) uint8_t thread_number_gid(struct cursor *cursor, uint64_t delta, const uint64_t *gid,
+                                                    uint32_t number, uint32_t kept);
+
+/* Returns the number of a gid in the cursor's chunk. The number `kept` stays as it is. */
+static inline uint8_t thread_gid(struct cursor *cursor, uint64_t delta, const uint64_t *gid, uint32_t kept) {
+  /* Read first of all: if a signal handler forks after this, its child has no chunk, but zeros where this one was. */
+  const char *const end = *(char *volatile *)&cursor->end;
+  if (end == NULL) return 0;
+  const char *const chunk = end + RECORD_SLACK - TACHO_CHUNK_SIZE;
+  /* A gid ends in the number of its entity, and begins with those of its host and its process. */
+  const uint32_t number = (gid[0] ^ gid[1] ^ gid[1] >> 32) * UINT64_C(0x9e3779b97f4a7c15) >> 56;
+  for (uint32_t other = 0; other < 2; other++) {
+    const uint32_t at = cursor->gids[number ^ other];
+    if (at != 0 && memcmp(chunk + 4 * at, gid, 2 * sizeof *gid) == 0) return (uint8_t)(number ^ other);
+  }
+  return thread_number_gid(cursor, delta, gid, number, kept);
+}
+
+/* Gids that one event may have. */
+#define THREAD_GIDS_MAX 2u
+
+static inline
+    __attribute__((always_inline)) void thread_number_gids(struct cursor *cursor, uint64_t delta, uint64_t widths,
+                                                           const uint64_t *words, uint32_t count, uint8_t *numbers) {
+  uint32_t kept = TACHO_GIDS; /* none */
+#pragma GCC unroll 8
+  for (uint32_t i = 0; i < count; i++) {
+    if (record_digit(widths, count, i) == RECORD_NUMBERED) {
+      kept = thread_gid(cursor, delta, &words[i], kept);
+      *numbers++ = (uint8_t)kept;
+    }
+  }
+}
+
+/* Writes an event as a record of this kind, which may be a short form of `whole`. */
+static inline __attribute__((always_inline)) void thread_put_as(uint32_t kind, uint32_t whole, const uint64_t *words,
+                                                                uint32_t count) {
   struct cursor *cursor = &thread_cursor;
   if (__builtin_expect(cursor->busy != 0, 0) && !thread_enter_busy()) return;
   /* First of all: from here on, this code alone uses the cursor. */
   thread_set_busy(cursor);
   atomic_signal_fence(memory_order_seq_cst);
-  const uint32_t size = record_size(record_widths(kind));
-  if (__builtin_expect(cursor->next + size > cursor->end, 0)) {
-    thread_put_slowly(kind, words, count, NULL);
+  const uint64_t widths = record_widths(kind);
+  const uint32_t size = record_size(widths), gids = record_gids(widths);
+  if (__builtin_expect(cursor->next + size + gids * RECORD_GID > cursor->end, 0)) {
+    thread_put_slowly(whole, words, count, NULL);
     return;
   }
   const uint64_t ticks = clock_ticks(thread_process.clock), delta = ticks - cursor->base_ticks;
   if (__builtin_expect((delta >> TACHO_TICKS_BITS | record_misfit(kind, words, count)) != 0, 0)) {
-    thread_put_slowly(kind, words, count, &(struct thread_moment){NULL, ticks, ticks});
+    thread_put_slowly(whole, words, count, &(struct thread_moment){NULL, ticks, ticks});
     return;
   }
-  record_put(cursor->next, delta, kind, words, count);
+  uint8_t numbers[THREAD_GIDS_MAX];
+  if (gids > 0) thread_number_gids(cursor, delta, widths, words, count, numbers);
+  record_put(cursor->next, delta, kind, words, count, numbers);
   cursor->next += size;
   atomic_signal_fence(memory_order_seq_cst);
   cursor->busy = 0;
+}
+
+/* Does the same for a kind that the compiler does not know. */
+void thread_put_any(uint32_t kind, const uint64_t *words, uint32_t count);
+
+static inline __attribute__((always_inline)) void thread_put(uint32_t kind, const uint64_t *words, uint32_t count) {
+  if (!__builtin_constant_p(kind)) {
+    thread_put_any(kind, words, count);
+    return;
+  }
+  const uint32_t less = record_short(kind);
+  if (less != 0 && record_leaves_out(record_widths(less), words, count)) {
+    thread_put_as(less, kind, words, count);
+  } else {
+    thread_put_as(kind, kind, words, count);
+  }
 }
 
 /* Does the same for a thread without a chunk, and perhaps for a process without a file. */

@@ -141,7 +141,16 @@ EXPORT int tacho_recording(void);
 /* Our own programs call this: it writes one event of a kind of events.h with `count` words (at most TACHO_MAX_WORDS). */
 EXPORT void tacho_record(uint32_t kind, const uint64_t *words, uint32_t count) {
   if (kind == 0 || kind > 1023 || count > TACHO_MAX_WORDS) return;
-  thread_put(kind, words, count);
+  /* Of these the compiler knows the sizes. */
+  if (kind == TACHO_NODE_TAKE && count == 4) {
+    thread_put(TACHO_NODE_TAKE, words, 4);
+  } else if (kind == TACHO_NODE_PUBLISH && count == 4) {
+    thread_put(TACHO_NODE_PUBLISH, words, 4);
+  } else if (kind == TACHO_NODE_DATA_AVAILABLE && count == 1) {
+    thread_put(TACHO_NODE_DATA_AVAILABLE, words, 1);
+  } else {
+    thread_put(kind, words, count);
+  }
 }
 
 /* Writes one event with texts. */

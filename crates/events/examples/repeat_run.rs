@@ -88,7 +88,7 @@ fn each_event(
         let text = String::from_utf8_lossy(&texts).into_owned();
         let parts: Vec<&str> =
             if texts.is_empty() { Vec::new() } else { text.trim_end_matches('\0').split('\0').collect() };
-        each(record.ticks, record.kind, &mut record.words(), &parts)?;
+        each(record.ticks, record.kind, &mut records.words(&record), &parts)?;
         texts.clear();
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! A chunk of an event file that one thread's events fill. Only this code makes records in Rust.
 
-use crate::format::{bytes_of, widths_of, EIGHT, TICKS_BITS, TIME_BITS};
+use crate::format::{bytes_of, form_of, width, EIGHT, GIDS, NUMBERED, SECOND, TICKS_BITS, TIME_BITS};
 use crate::layout::{ChunkHeader, CHUNK_SIZE};
 use crate::number;
 
@@ -8,6 +8,9 @@ use crate::number;
 pub(crate) const TEXT_MAX: usize = 4095;
 /// Payload words of one record, `TACHO_MAX_WORDS`.
 const WORDS_MAX: usize = 63;
+
+/// Bytes of a `TACHO_GID` record.
+const GID_SIZE: usize = 24;
 
 /// Room of a chunk that is new.
 const ROOM_AT_FIRST: usize = 1024;
@@ -23,6 +26,8 @@ pub struct Chunk {
     /// events.
     bytes: Vec<u8>,
     length: usize,
+    /// Gids by their numbers.
+    gids: Vec<[u64; 2]>,
 }
 
 impl Chunk {
@@ -37,7 +42,8 @@ impl Chunk {
     }
 
     fn new(tid: u32, sequence: u64, ticks: u64) -> Chunk {
-        let mut chunk = Chunk { tid, sequence, ticks, base: ticks, bytes: vec![0; ROOM_AT_FIRST], length: 0 };
+        let mut chunk =
+            Chunk { tid, sequence, ticks, base: ticks, bytes: vec![0; ROOM_AT_FIRST], length: 0, gids: Vec::new() };
         chunk.append(&ChunkHeader { tid, sequence, base_ticks: ticks, dropped_before: 0 }.write());
         chunk
     }
@@ -49,7 +55,7 @@ impl Chunk {
         chunk.make_room(bytes.len());
         chunk.append(bytes);
         chunk.bytes[8..16].copy_from_slice(&sequence.to_le_bytes());
-        // Its last times are not known: what is put behind them gets a time of its own.
+        // Its last times and its gids are not known: what is put behind them gets a time and gids of its own.
         chunk.base = chunk.ticks.wrapping_sub(1 << TICKS_BITS);
         chunk
     }
@@ -65,20 +71,23 @@ impl Chunk {
     pub fn put(&mut self, ticks: u64, kind: u16, words: &[u64], texts: &[u8]) -> bool {
         let since = ticks.wrapping_sub(self.ticks);
         let is_near = ticks.wrapping_sub(self.base) >> TICKS_BITS == 0;
-        let widths = widths_of(kind, words);
-        let payload = widths.map_or(4 + 8 * words.len(), |widths| bytes_of(widths).next_multiple_of(4));
+        let (named, mut numbers) = (self.gids.len(), [0; 2]);
+        let form = form_of(kind, words)
+            .filter(|(_, widths)| !has_gids(*widths) || self.number_gids(*widths, words, &mut numbers));
+        let payload = form.map_or(4 + 8 * words.len(), |(_, widths)| bytes_of(widths).next_multiple_of(4));
         let text = if texts.is_empty() { 0 } else { 8 + texts.len().next_multiple_of(4) };
-        let size = if is_near { 0 } else { 8 } + text + 4 + payload;
+        let gids = GID_SIZE * (self.gids.len() - named);
+        let size = if is_near { 0 } else { 4 } + text + gids + 4 + payload;
         if since >> TIME_BITS != 0 || words.len() > WORDS_MAX || self.length + size > CHUNK_SIZE {
+            self.gids.truncate(named);
             return false;
         }
         if self.length + size > self.bytes.len() {
             self.make_room(size);
         }
         if !is_near {
-            self.append(&head(since & ((1 << TICKS_BITS) - 1), number::time));
-            self.append(&((since >> TICKS_BITS) as u32).to_le_bytes());
-            self.base = ticks;
+            self.append(&head(since >> TICKS_BITS, number::time));
+            self.base = self.ticks.wrapping_add(since >> TICKS_BITS << TICKS_BITS);
         }
         let delta = ticks.wrapping_sub(self.base);
         if !texts.is_empty() {
@@ -88,20 +97,49 @@ impl Chunk {
             // The bytes after the last text are already 0.
             self.length = self.length.next_multiple_of(4);
         }
+        for number in named..self.gids.len() {
+            self.append(&head(delta, number::gid));
+            self.append(&(number as u32).to_le_bytes());
+            self.append(&self.gids[number].map(u64::to_le_bytes).concat());
+        }
         let end = self.length + 4 + payload;
-        if widths.is_some() {
+        if let Some((kind, _)) = form {
             self.append(&head(delta, kind));
         } else {
             self.append(&head(delta, number::wide));
             self.append(&((u32::from(kind) << 16) + 2 * words.len() as u32).to_le_bytes());
         }
-        let mut widths = widths.unwrap_or(EIGHT);
+        let (mut widths, mut numbers) = (form.map_or(EIGHT, |(_, widths)| widths), numbers.iter());
         for word in words {
-            let width = if widths == EIGHT { 8 } else { (widths >> 60) as usize };
-            self.append(&word.to_le_bytes()[..width]);
+            let digit = if widths == EIGHT { 8 } else { widths >> 60 };
+            match numbers.as_slice() {
+                [number, ..] if digit == NUMBERED => {
+                    self.append(&[*number]);
+                    numbers.next();
+                }
+                _ => self.append(&word.to_le_bytes()[..width(digit as usize)]),
+            }
             widths = if widths == EIGHT { EIGHT } else { widths << 4 };
         }
         self.length = end;
+        true
+    }
+
+    /// Gives numbers to the gids among these words. False: there are no more.
+    #[cold]
+    fn number_gids(&mut self, widths: u64, words: &[u64], numbers: &mut [u8; 2]) -> bool {
+        let mut numbers = numbers.iter_mut();
+        for (i, pair) in words.windows(2).enumerate().filter(|(i, _)| widths << (4 * i) >> 60 == NUMBERED) {
+            debug_assert_eq!(widths << (4 * (i + 1)) >> 60, SECOND);
+            let gid = [pair[0], pair[1]];
+            let known = self.gids.iter().position(|known| *known == gid);
+            let number = known.unwrap_or(self.gids.len());
+            let (Some(place), true) = (numbers.next(), number < GIDS) else { return false };
+            if known.is_none() {
+                self.gids.push(gid);
+            }
+            *place = number as u8;
+        }
         true
     }
 
@@ -120,6 +158,13 @@ impl Chunk {
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
+}
+
+/// Returns whether a digit says that a gid has a number.
+fn has_gids(widths: u64) -> bool {
+    const LOWEST: u64 = 0x1111_1111_1111_1111;
+    let other = widths ^ (NUMBERED * LOWEST);
+    !(other | other >> 1 | other >> 2 | other >> 3) & LOWEST != 0
 }
 
 /// A head of these ticks after the base.

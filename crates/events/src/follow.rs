@@ -1,7 +1,8 @@
 //! Reads the events of a running recording, as its files grow.
 //!
-//! It holds no mapping, and of a file only the chunk that it is reading. It reads nothing twice, so the cost depends on
-//! what is written meanwhile, not on the length of the run.
+//! It holds no mapping, and of a file only a piece of the chunk that it is reading. It reads nothing twice, so the cost
+//! depends on what is written meanwhile, not on the length of the run. A file without news costs one short read, and
+//! one for each of its threads.
 
 use crate::clock::Clock;
 use crate::layout::{
@@ -27,6 +28,12 @@ const MAY_BE_NEW: u64 = 1 << 16;
 const MAY_BE_NEW_IN_RING: u64 = 1024;
 /// Bytes of `clock.sync` that are read at once.
 const SYNC_BYTES: u64 = 1 << 20;
+/// The fields that change while a process runs lie in these first bytes of the header.
+const LIVE: usize = 136;
+/// The names in the header, which may be filled in later, are read with every so many readings.
+const NAMES_EVERY: u32 = 8;
+/// Bytes of a chunk that are read at first: what a thread of usual activity writes between two readings.
+const AT_FIRST: usize = 1024;
 
 /// Follows the event files of a run.
 #[derive(Default)]
@@ -37,9 +44,36 @@ pub struct Follower {
     known: HashSet<PathBuf>,
     streams: u32,
     texts: Texts,
-    readings: HashMap<(TickSource, String), Vec<Sync>>,
+    counters: Vec<Counter>,
     /// Bytes of `clock.sync` that were read.
     sync_read: u64,
+}
+
+/// What the ticks of some files count.
+struct Counter {
+    ticks: TickSource,
+    boot_id: String,
+    readings: Vec<Sync>,
+    /// By these readings; `None`: they do not suffice, or one is new.
+    clock: Option<Clock>,
+}
+
+impl Counter {
+    fn clock(&mut self) -> Option<Clock> {
+        if self.clock.is_none() {
+            let frequency = || crate::clock::measured_frequency_hz(self.ticks);
+            self.clock = Clock::new(self.ticks, &self.readings, None)
+                .or_else(|| Clock::new(self.ticks, &self.readings, frequency()));
+        }
+        self.clock.clone()
+    }
+
+    fn read(&mut self, found: &[Sync]) {
+        if !found.is_empty() {
+            self.readings.extend(found);
+            self.clock = None;
+        }
+    }
 }
 
 struct Followed {
@@ -55,6 +89,12 @@ struct Followed {
     threads: HashMap<u32, u32>,
     /// Whether it has read what a ring kept of chunks that were released before.
     kept_was_read: bool,
+    /// Number of its counter.
+    counter: usize,
+    /// The beginning of its header when that was last read.
+    live: [u8; LIVE],
+    /// How often it was read.
+    readings: u32,
 }
 
 struct Chunk {
@@ -109,8 +149,13 @@ impl Follower {
             // A file without a header yet is checked again later.
             let Some(header) = header(&file).map_err(io)? else { continue };
             self.known.insert(path.clone());
-            let counter = (header.ticks, header.boot_id.clone());
-            self.readings.entry(counter).or_default().push(header.start);
+            let is_of = |counter: &Counter| counter.ticks == header.ticks && counter.boot_id == header.boot_id;
+            let counter = self.counters.iter().position(is_of).unwrap_or_else(|| {
+                let (ticks, boot_id) = (header.ticks, header.boot_id.clone());
+                self.counters.push(Counter { ticks, boot_id, readings: Vec::new(), clock: None });
+                self.counters.len() - 1
+            });
+            self.counters[counter].read(&[header.start]);
             self.processes.push(ProcessFacts { file: path, header });
             self.files.push(Followed {
                 file: Some(file),
@@ -119,6 +164,9 @@ impl Follower {
                 unused: BTreeSet::new(),
                 threads: HashMap::new(),
                 kept_was_read: false,
+                counter,
+                live: [0; LIVE],
+                readings: 0,
             });
         }
         Ok(())
@@ -137,11 +185,11 @@ impl Follower {
         };
         let found = read().map_err(|source| Error::Io { path, source })?;
         self.sync_read += (found.len() * Sync::SIZE) as u64;
-        for ((source, _), readings) in &mut self.readings {
-            if matches!(source, TickSource::Tsc | TickSource::Cntvct) {
-                readings.extend(&found);
-                let superfluous = readings.len().saturating_sub(READINGS);
-                readings.drain(..superfluous);
+        for counter in &mut self.counters {
+            if matches!(counter.ticks, TickSource::Tsc | TickSource::Cntvct) {
+                counter.read(&found);
+                let superfluous = counter.readings.len().saturating_sub(READINGS);
+                counter.readings.drain(..superfluous);
             }
         }
         Ok(())
@@ -155,57 +203,66 @@ impl Follower {
     ) -> io::Result<()> {
         let followed = &mut self.files[index];
         let Some(file) = &followed.file else { return Ok(()) };
-        let Some(header) = header(file)? else {
-            (followed.file, followed.open) = (None, Vec::new());
-            return Ok(());
-        };
-        self.processes[index].header = header;
+        let mut live = [0; LIVE];
+        read_at(file, &mut live, 0)?;
+        if live != followed.live || followed.readings.is_multiple_of(NAMES_EVERY) {
+            let Some(header) = header(file)? else {
+                (followed.file, followed.open) = (None, Vec::new());
+                return Ok(());
+            };
+            self.processes[index].header = header;
+            followed.live = live;
+        }
+        followed.readings = followed.readings.wrapping_add(1);
         let header = &self.processes[index].header;
-        let counter = (header.ticks, header.boot_id.clone());
-        let readings = self.readings.get(&counter).map_or(&[][..], Vec::as_slice);
-        let frequency = || crate::clock::measured_frequency_hz(header.ticks);
-        let clock =
-            Clock::new(header.ticks, readings, None).or_else(|| Clock::new(header.ticks, readings, frequency()));
-        let Some(clock) = clock else { return Ok(()) };
-
-        followed.find_chunks(header, &mut self.streams)?;
+        let Some(clock) = self.counters[followed.counter].clock() else { return Ok(()) };
+        let reserved = live[CHUNKS_RESERVED..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+        let found_new = followed.find_chunks(header, reserved, &mut self.streams)?;
         let Some(file) = &followed.file else { return Ok(()) };
 
-        // A thread that has a later chunk no longer writes into the earlier one.
-        let mut last: HashMap<u32, u64> = HashMap::new();
-        for chunk in &followed.open {
-            let latest = last.entry(chunk.tid).or_default();
-            *latest = chunk.index.max(*latest);
-        }
         for chunk in &mut followed.open {
-            let start = chunk.cursor.offset();
-            let mut head = [0; 4];
-            // There may be thousands of ended threads, each with a last chunk that gets no more events.
-            if read_at(file, &mut head, offset(chunk.index) + start as u64)? < head.len() || head == [0; 4] {
-                continue;
-            }
-            let count = read_at(file, &mut bytes[start..], offset(chunk.index) + start as u64)?;
-            let written = &bytes[..start + count];
-            loop {
-                match chunk.cursor.next(written, &mut self.texts) {
-                    Step::Event(ticks, payload) if !matches!(payload, Payload::ClockSync { .. }) => {
-                        let (process, thread) = (ProcessIndex(index as u32), ThreadId(chunk.tid));
-                        let event = Event {
-                            time: clock.time(ticks),
-                            process,
-                            thread,
-                            stream: StreamIndex(chunk.stream),
-                            payload,
-                        };
-                        on_event(event, &self.texts);
-                    }
-                    Step::Event(..) | Step::Skipped(_) => {}
-                    // Damage ends a chunk for good; the reader of the finished run names it.
-                    Step::End(_) => break,
+            let (start, mut wanted) = (chunk.cursor.offset(), AT_FIRST);
+            let mut from = start;
+            'more: loop {
+                let bytes = &mut bytes[..wanted.min(CHUNK_SIZE - from)];
+                let count = read_at(file, bytes, offset(chunk.index) + from as u64)?;
+                // There may be thousands of ended threads, each with a last chunk that gets no more events.
+                if count < 4 || bytes[..4] == [0; 4] {
+                    break;
                 }
+                let goes_on = count == wanted && from + count < CHUNK_SIZE;
+                while let Some(step) = chunk.cursor.next_within(&bytes[..count], from, goes_on, &mut self.texts) {
+                    match step {
+                        Step::Event(ticks, payload) if !matches!(payload, Payload::ClockSync { .. }) => {
+                            let (process, thread) = (ProcessIndex(index as u32), ThreadId(chunk.tid));
+                            let event = Event {
+                                time: clock.time(ticks),
+                                process,
+                                thread,
+                                stream: StreamIndex(chunk.stream),
+                                payload,
+                            };
+                            on_event(event, &self.texts);
+                        }
+                        Step::Event(..) | Step::Skipped(_) => {}
+                        // Damage ends a chunk for good; the reader of the finished run names it.
+                        Step::End(_) => break 'more,
+                    }
+                }
+                // A record reaches beyond what was read.
+                wanted = if chunk.cursor.offset() == from { CHUNK_SIZE } else { (4 * wanted).min(CHUNK_SIZE) };
+                from = chunk.cursor.offset();
             }
         }
-        followed.open.retain(|chunk| last.get(&chunk.tid) == Some(&chunk.index));
+        if found_new {
+            // A thread that has a later chunk no longer writes into the earlier one.
+            let mut last: HashMap<u32, u64> = HashMap::new();
+            for chunk in &followed.open {
+                let latest = last.entry(chunk.tid).or_default();
+                *latest = chunk.index.max(*latest);
+            }
+            followed.open.retain(|chunk| last.get(&chunk.tid) == Some(&chunk.index));
+        }
         // Read what a ring had released before this reader started. This comes after the chunks, so that none is
         // released in between.
         if !std::mem::replace(&mut followed.kept_was_read, true) && header.kept_from_ns.is_some() {
@@ -232,13 +289,15 @@ impl Follower {
 }
 
 impl Followed {
-    /// Finds the chunks that were written into for the first time since the last look.
-    fn find_chunks(&mut self, header: &FileHeader, streams: &mut u32) -> io::Result<()> {
-        let Some(file) = &self.file else { return Ok(()) };
-        let mut reserved = [0; 8];
-        file.read_exact_at(&mut reserved, CHUNKS_RESERVED as u64)?;
+    /// Finds the chunks that were written into for the first time since the last look. Returns whether there is one.
+    /// `reserved`: how many were handed out.
+    fn find_chunks(&mut self, header: &FileHeader, reserved: u64, streams: &mut u32) -> io::Result<bool> {
+        let Some(file) = &self.file else { return Ok(false) };
+        if reserved <= self.found && self.unused.is_empty() {
+            return Ok(false);
+        }
         let stored = file.metadata()?.len().saturating_sub(HEADER_SIZE as u64) / CHUNK_SIZE as u64;
-        let chunks = stored.min(u64::from_le_bytes(reserved));
+        let chunks = stored.min(reserved);
         let may_be_new =
             chunks.saturating_sub(if header.kept_from_ns.is_some() { MAY_BE_NEW_IN_RING } else { MAY_BE_NEW });
         let mut fresh = Vec::new();
@@ -266,6 +325,7 @@ impl Followed {
             self.found = next.clamp(self.found, chunks);
             self.unused.extend(may_be_new.max(index)..self.found);
         }
+        let found_new = !fresh.is_empty();
         for (index, chunk) in fresh {
             let stream = match self.threads.get(&chunk.tid).copied().filter(|_| chunk.sequence != 0) {
                 Some(stream) => stream,
@@ -282,7 +342,7 @@ impl Followed {
                 cursor: Cursor::new(&header.format, chunk.base_ticks),
             });
         }
-        Ok(())
+        Ok(found_new)
     }
 }
 

@@ -52,7 +52,7 @@ impl Record {
             let mut texts: Vec<String> =
                 text.split(|byte| *byte == 0).map(|text| String::from_utf8_lossy(text).into_owned()).collect();
             texts.truncate(crate::Payload::texts(record.kind));
-            return Some(Record { tid, ticks, kind: record.kind, words: record.words(), texts });
+            return Some(Record { tid, ticks, kind: record.kind, words: records.words(&record), texts });
         }
     }
 

@@ -70,15 +70,18 @@ impl Payload {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::EIGHT;
+    use crate::format::{Format, EIGHT};
     use crate::payload::Fields;
+    use crate::record::Records;
     use crate::{Action, Texts};
 
     #[test]
     fn all_that_is_made_lasts_and_of_what_is_linked_all_but_messages() {
         for (kind, name, words) in Payload::KINDS {
             let (words, mut texts) = (vec![1; 8 * words], Texts::default());
-            let payload = Payload::read(*kind, &mut Fields::new(&words, EIGHT, &[0; 8], &mut texts)).expect("a kind");
+            let records = Records::new(&Format::Words, 0);
+            let mut fields = Fields::new(&words, EIGHT, &records, &[0; 8], &mut texts);
+            let payload = Payload::read(*kind, &mut fields).expect("a kind");
             let made = payload.action() == Action::Init;
             let linked = payload.action() == Action::Link
                 && !["ros1_serialized", "message_construct", "node_uses"].contains(name);

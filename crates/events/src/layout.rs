@@ -168,7 +168,8 @@ impl FileHeader {
                 "not-an-event-file",
                 0,
                 format!(
-                    "begins with {found:?}; an event file begins with \"TACHOEV2\", or an older one with \"TACHOEV1\""
+                    "begins with {found:?}; an event file begins with \"TACHOEV3\", an older one with \"TACHOEV1\" or \
+                     \"TACHOEV2\""
                 ),
             );
         };

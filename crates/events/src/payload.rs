@@ -3,10 +3,13 @@
 //!
 //! Names and fields of the ros2_tracing kinds are those of tracetools.
 
+#[doc(hidden)]
+pub use crate::fields::Fields;
 use crate::number;
-use crate::text::{Text, Texts};
+use crate::text::Text;
 
-/// A pointer in the process that wrote it: the identity of a node, publisher, callback, message ... until reused.
+/// A pointer in the process that wrote it: the identity of a node, publisher, callback, message ... until reused. Of
+/// files of the present format, its lowest 4 bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Handle(pub u64);
 
@@ -102,55 +105,14 @@ pub trait Field: Sized {
     fn write(plain: Self::Plain<'_>, words: &mut Vec<u64>, text: &mut Vec<u8>);
 }
 
-/// A cursor over the words and texts of one record. Its maker has checked that there are enough words.
-#[doc(hidden)]
-pub struct Fields<'a> {
-    /// From the next word on; more than the record may follow.
-    bytes: &'a [u8],
-    /// Widths of the words left, as in [`number::WIDTHS`].
-    widths: u64,
-    texts: &'a [u8],
-    table: &'a mut Texts,
-    pub(crate) texts_missing: bool,
-}
-
-impl<'a> Fields<'a> {
-    pub(crate) fn new(bytes: &'a [u8], widths: u64, texts: &'a [u8], table: &'a mut Texts) -> Self {
-        Fields { bytes, widths, texts, table, texts_missing: false }
-    }
-
-    #[inline(always)]
-    fn word(&mut self) -> u64 {
-        let width = (self.widths >> 60) as usize;
-        self.widths <<= 4;
-        let word = crate::format::word(self.bytes, width);
-        self.bytes = self.bytes.get(width..).unwrap_or_default();
-        word
-    }
-
-    fn text(&mut self) -> Text {
-        match self.texts.iter().position(|b| *b == 0) {
-            Some(end) => {
-                let text = self.table.intern(&String::from_utf8_lossy(&self.texts[..end]));
-                self.texts = &self.texts[end + 1..];
-                text
-            }
-            None => {
-                self.texts_missing = true;
-                Text::EMPTY
-            }
-        }
-    }
-}
-
 macro_rules! one_word {
-    ($type:ty, $word:ident => $read:expr, $plain:ty, $value:ident => $write:expr) => {
+    ($type:ty, $word:ident: $of:ident => $read:expr, $plain:ty, $value:ident => $write:expr) => {
         impl Field for $type {
             const WORDS: usize = 1;
             type Plain<'a> = $plain;
             #[inline(always)]
             fn read(fields: &mut Fields<'_>) -> Self {
-                let $word = fields.word();
+                let $word = fields.$of();
                 $read
             }
             fn write($value: $plain, words: &mut Vec<u64>, _: &mut Vec<u8>) {
@@ -159,16 +121,16 @@ macro_rules! one_word {
         }
     };
 }
-one_word!(Handle, w => Handle(w), u64, v => v);
-one_word!(u64, w => w, u64, v => v);
-one_word!(i64, w => w as i64, i64, v => v as u64);
-one_word!(bool, w => w != 0, bool, v => v.into());
+one_word!(Handle, w: handle => Handle(w), u64, v => v);
+one_word!(u64, w: word => w, u64, v => v);
+one_word!(i64, w: word => w as i64, i64, v => v as u64);
+one_word!(bool, w: word => w != 0, bool, v => v.into());
 
 impl Field for Gid {
     const WORDS: usize = 2;
     type Plain<'a> = [u64; 2];
     fn read(fields: &mut Fields<'_>) -> Self {
-        Gid([fields.word(), fields.word()])
+        Gid(fields.gid())
     }
     fn write(plain: [u64; 2], words: &mut Vec<u64>, _: &mut Vec<u8>) {
         words.extend(plain);
@@ -466,7 +428,8 @@ mod tests {
         assert!(header.len() > 40, "{header:?}");
         assert_eq!(header[0].1, "text");
         let events: Vec<_> = header.iter().filter(|(.., comment)| !comment.starts_with("of the format")).collect();
-        assert_eq!((events.len(), events.len()), (header.len() - 3, Payload::KINDS.len()));
+        let short = number::SHORT.iter().filter(|short| **short != 0).count();
+        assert_eq!((events.len(), events.len()), (header.len() - 4 - short, Payload::KINDS.len()));
         for ((number, name, comment), (our_number, our_name, our_words)) in events.into_iter().zip(Payload::KINDS) {
             assert_eq!((number, name), (our_number, our_name));
             let (words, texts) = comment.split_once("; text:").unwrap_or((comment, ""));

@@ -1,7 +1,7 @@
 //! Decodes the records of one chunk into events. It never panics, whatever the bytes.
 
-use crate::format::{bytes_of, word, Format, Head, NoHead, EIGHT, TICKS_BITS};
-use crate::layout::{u32_at, ChunkHeader, Sync, CHUNK_HEADER_SIZE, CHUNK_SIZE};
+use crate::format::{width, word, Format, Head, NoHead, Part, EIGHT, GIDS, MADE, NUMBERED, SECOND};
+use crate::layout::{u32_at, u64_at, ChunkHeader, Sync, CHUNK_HEADER_SIZE, CHUNK_SIZE};
 use crate::number;
 use crate::payload::{Fields, Payload};
 use crate::text::Texts;
@@ -14,7 +14,13 @@ pub struct Records {
     chunk_ticks: u64,
     /// From which heads count.
     base_ticks: u64,
+    /// The bits of handles that all events have.
+    handle_bits: u64,
+    gids: Gids,
 }
+
+/// Gids of a chunk by their numbers, as far as they were named.
+pub(crate) type Gids = Vec<Option<[u64; 2]>>;
 
 /// A record of a chunk.
 #[derive(Debug, Clone, Copy)]
@@ -28,27 +34,15 @@ pub struct Record<'a> {
     /// The same, and what follows it in memory.
     rest: &'a [u8],
     widths: u64,
-    is_event: bool,
+    /// Bytes that its words take; unknown if they are of 8 bytes.
+    bytes: usize,
+    part: Part,
 }
 
 impl Record<'_> {
     /// Returns whether it is the text of the next event.
     pub fn is_text(&self) -> bool {
-        !self.is_event && self.kind == number::text
-    }
-
-    /// Returns its words, if it is an event: all that are there, or as many as its kind has.
-    pub fn words(&self) -> Vec<u64> {
-        if self.widths == EIGHT {
-            return self.payload.chunks_exact(8).map(|bytes| word(bytes, 8)).collect();
-        }
-        let widths = (0..16).map(|i| (self.widths << (4 * i) >> 60) as usize).take_while(|width| *width > 0);
-        let mut at = 0;
-        let words = widths.map(|width| {
-            at += width;
-            word(self.payload.get(at - width..).unwrap_or_default(), width)
-        });
-        words.collect()
+        self.part == Part::Text
     }
 }
 
@@ -94,17 +88,62 @@ pub struct Damage {
 impl Records {
     /// Before the first record of a chunk.
     pub fn new(format: &Format, base_ticks: u64) -> Self {
-        Records { format: format.clone(), at: CHUNK_HEADER_SIZE, chunk_ticks: base_ticks, base_ticks }
+        Records {
+            format: format.clone(),
+            handle_bits: format.handle_bits(),
+            at: CHUNK_HEADER_SIZE,
+            chunk_ticks: base_ticks,
+            base_ticks,
+            gids: Gids::new(),
+        }
     }
 
     /// Begins another chunk.
     fn restart(&mut self, base_ticks: u64) {
         (self.at, self.chunk_ticks, self.base_ticks) = (CHUNK_HEADER_SIZE, base_ticks, base_ticks);
+        self.gids.clear();
     }
 
     /// Offset of the next record in its chunk.
     pub fn offset(&self) -> usize {
         self.at
+    }
+
+    /// The gids that have numbers here.
+    pub(crate) fn gids(&self) -> &Gids {
+        &self.gids
+    }
+
+    pub(crate) fn handle_bits(&self) -> u64 {
+        self.handle_bits
+    }
+
+    /// Returns the words of the event that was read last: all that are there, or as many as its kind has.
+    pub fn words(&self, record: &Record) -> Vec<u64> {
+        if record.widths == EIGHT {
+            return record.payload.chunks_exact(8).map(|bytes| word(bytes, 8)).collect();
+        }
+        let digits = (0..16).map(|i| (record.widths << (4 * i) >> 60) as usize).take_while(|digit| *digit > 0);
+        let (mut at, mut words, mut second) = (0, Vec::new(), 0);
+        for digit in digits {
+            let read = word(record.payload.get(at..).unwrap_or_default(), digit);
+            at += width(digit);
+            match digit as u64 {
+                NUMBERED => {
+                    let gid = self.gids.get(read as usize).copied().flatten().unwrap_or_default();
+                    words.push(gid[0]);
+                    second = gid[1];
+                }
+                SECOND => words.push(second),
+                _ => words.push(read),
+            }
+        }
+        words
+    }
+
+    /// Returns the pointer to what this event makes, with all of its bytes; `None`: it makes nothing.
+    pub(crate) fn made(&self, record: &Record) -> Option<u64> {
+        (record.widths >> 60 == MADE).then(|| word(record.payload, MADE as usize))
     }
 
     /// Returns the next record of `chunk` that is an event or a text; `None`: there is no other that makes sense.
@@ -147,10 +186,16 @@ impl Records {
                 return Next::End(Some(damage("record-of-no-kind", head)));
             }
             self.at = offset + head.end;
-            if !head.is_event && head.kind == number::time {
-                let since = u64::from(u32_at(payload, 0)) << TICKS_BITS | head.delta;
-                self.base_ticks = self.chunk_ticks.wrapping_add(since);
-                continue;
+            match head.part {
+                Part::Event | Part::Text => {}
+                Part::Time => {
+                    self.base_ticks = self.chunk_ticks.wrapping_add(self.format.since(&head, payload));
+                    continue;
+                }
+                Part::Gid => {
+                    self.name_gid(payload);
+                    continue;
+                }
             }
             let record = Record {
                 kind: head.kind,
@@ -158,9 +203,21 @@ impl Records {
                 payload,
                 rest: &rest[head.payload..],
                 widths: head.widths,
-                is_event: head.is_event,
+                bytes: head.bytes,
+                part: head.part,
             };
             return Next::Record(record, offset);
+        }
+    }
+}
+
+impl Records {
+    #[cold]
+    fn name_gid(&mut self, payload: &[u8]) {
+        let number = u32_at(payload, 0) as usize;
+        if number < GIDS && payload.len() >= 20 {
+            self.gids.resize(self.gids.len().max(number + 1), None);
+            self.gids[number] = Some([u64_at(payload, 4), u64_at(payload, 12)]);
         }
     }
 }
@@ -205,7 +262,7 @@ impl Cursor {
             };
             let kind = record.kind;
             if record.is_text() {
-                // One record has all texts of an event; in the older format they may be more.
+                // One record has all texts of an event; in the oldest format they may be more.
                 if self.records.format != Format::Words {
                     self.text.clear();
                 }
@@ -217,19 +274,20 @@ impl Cursor {
                 self.text.clear();
                 return Some(Step::Skipped(damage("unknown-kind")));
             };
-            let needed = if record.widths == EIGHT { 8 * needed } else { bytes_of(record.widths) };
+            let needed = if record.widths == EIGHT { 8 * needed } else { record.bytes };
             if needed > record.payload.len() {
                 self.text.clear();
                 return Some(Step::Skipped(damage("short-record")));
             }
-            let mut fields = Fields::new(record.rest, record.widths, &self.text, texts);
+            let mut fields = Fields::new(record.rest, record.widths, &self.records, &self.text, texts);
             let event = Payload::read(kind, &mut fields);
-            let missing = fields.texts_missing;
+            let (missing, nameless) = (fields.texts_missing, fields.gid_missing);
             if !self.text.is_empty() {
                 self.text.clear();
             }
             return Some(match event {
                 Some(_) if missing => Step::Skipped(damage("text-missing")),
+                Some(_) if nameless => Step::Skipped(damage("gid-missing")),
                 Some(payload) => Step::Event(record.ticks, payload),
                 None => Step::Skipped(damage("unknown-kind")),
             });
@@ -247,14 +305,24 @@ pub fn end_of_records(format: &Format, chunk: &[u8]) -> (usize, u64) {
     (records.at, last)
 }
 
-/// Finds the clock readings among the records of a chunk, which are needed before any event can get its time.
-pub(crate) fn scan_clock_syncs(format: &Format, chunk: &[u8], base_ticks: u64, found: &mut Vec<Sync>) {
+/// Finds the clock readings among the records of a chunk, which are needed before any event can get its time. Hands
+/// each pointer to something that an event makes, whose later events have its lowest bytes, to `on_made` with the kind.
+pub(crate) fn scan_clock_syncs(
+    format: &Format,
+    chunk: &[u8],
+    base_ticks: u64,
+    found: &mut Vec<Sync>,
+    mut on_made: impl FnMut(u16, u64),
+) {
     let mut records = Records::new(format, base_ticks);
     while let Some(record) = records.next(chunk) {
+        if let Some(pointer) = records.made(&record) {
+            on_made(record.kind, pointer);
+        }
         if record.kind != number::clock_sync {
             continue;
         }
-        if let [monotonic_ns, realtime_ns, bound_ns, ..] = record.words()[..] {
+        if let [monotonic_ns, realtime_ns, bound_ns, ..] = records.words(&record)[..] {
             let (monotonic_ns, realtime_ns) = (monotonic_ns as i64, realtime_ns as i64);
             found.push(Sync { ticks: record.ticks, monotonic_ns, realtime_ns, bound_ns });
         }

@@ -1,4 +1,4 @@
-//! Reads both formats of records, and what is unusual in the one that is written.
+//! Reads all formats of records, and what is unusual in the one that is written.
 
 use tacho_events::layout::{FileHeader, CHUNK_SIZE, HEADER_SIZE};
 use tacho_events::testing::FileBuilder;
@@ -53,12 +53,128 @@ fn a_file_of_the_older_format_is_read_with_its_texts_in_several_records() {
     assert_eq!(names, ["unknown-kind"]);
 }
 
+/// Makes a file of the second format, whose only chunk has these bytes of records. `sizes`: kinds, and their sizes in 4
+/// bytes.
+fn second(sizes: &[(usize, u8)], records: &[u8]) -> Vec<u8> {
+    let mut bytes = FileHeader { pid: 1, ..FileHeader::default() }.write(1);
+    bytes[..8].copy_from_slice(b"TACHOEV2");
+    bytes[3920..4048].fill(0);
+    for (kind, size) in sizes {
+        bytes[3920 + kind / 2] |= size << (kind % 2 * 4);
+    }
+    bytes.extend(0x4b4e_4843_u32.to_le_bytes());
+    bytes.extend(7_u32.to_le_bytes());
+    bytes.extend([0_u64; 7].map(u64::to_le_bytes).concat());
+    bytes.extend(records);
+    bytes.resize(HEADER_SIZE + CHUNK_SIZE, 0);
+    bytes
+}
+
+#[test]
+fn a_file_of_the_second_format_is_read_with_its_pointers_of_6_bytes_and_its_times() {
+    let head = |ticks: u32, kind: u8| (ticks << 8 | u32::from(kind)).to_le_bytes();
+    let pointer = |word: u64| word.to_le_bytes()[..6].to_vec();
+    let records: Vec<Vec<u8>> = vec![
+        head(5, 22).into(),
+        pointer(0x7f00_1234_5678),
+        pointer(2),
+        head(9, 3).into(), // 0x100_0009 ticks after the beginning
+        1_u32.to_le_bytes().into(),
+        head(1, 28).into(),
+        pointer(3),
+        pointer(4),
+        7_u64.to_le_bytes().into(),
+        vec![1, 0, 0, 0],
+        head(2, 4).into(), // a wide callback_end
+        (44_u32 << 16 | 2).to_le_bytes().into(),
+        u64::MAX.to_le_bytes().into(),
+        head(3, 5).into(), // a kind that no release of that format had
+        vec![9; 20],
+        head(4, 44).into(),
+        pointer(6),
+        vec![0; 2],
+    ];
+    let sizes = [(22, 3), (28, 6), (3, 1), (4, 15), (5, 5), (44, 2)];
+    let (events, reader) = read(&second(&sizes, &records.concat()));
+    let times: Vec<i64> = events.iter().map(|event| event.time.as_ns()).collect();
+    assert_eq!(times, [5, 0x100_000a, 0x100_000b, 0x100_000d]);
+    let Payload::RclPublish { publisher, message } = events[0].payload else { panic!("{:?}", events[0]) };
+    assert_eq!((publisher.0, message.0), (0x7f00_1234_5678, 2));
+    let Payload::RmwTake { source_timestamp, taken, .. } = events[1].payload else { panic!("{:?}", events[1]) };
+    assert_eq!((source_timestamp, taken), (7, true));
+    for (event, expected) in events[2..].iter().zip([u64::MAX, 6]) {
+        let Payload::CallbackEnd { callback } = event.payload else { panic!("{event:?}") };
+        assert_eq!(callback.0, expected);
+    }
+    let names: Vec<_> = reader.problems().iter().map(|problem| problem.name).collect();
+    assert_eq!(names, ["unknown-kind"]);
+}
+
+#[test]
+fn gids_have_numbers_as_long_as_there_are_any_and_a_chunk_names_its_own() {
+    let gid = |i: u64| [i.wrapping_mul(0x9e37_79b9_7f4a_7c15), !i];
+    let written: Vec<_> = (0..6000_u64).map(|i| (gid(i % 300), gid(i * i % 400), i)).collect();
+    let builder = written.iter().fold(FileBuilder::new().process(1), |builder, (reader, writer, i)| {
+        let builder = builder.at(*i as i64).dds_data_available(*reader, *writer, *i as i64, *i as i64 + 1);
+        builder.dds_receive(*writer, *i as i64, -1, 1, 1, i % 3, 2)
+    });
+    let (events, reader) = read(&builder.bytes(1));
+    assert!(reader.problems().is_empty(), "{:?}", reader.problems());
+    assert_eq!(events.len(), 12_000);
+    for (pair, (of_reader, of_writer, i)) in events.chunks(2).zip(&written) {
+        let Payload::DdsDataAvailable { reader, writer, first_sequence, last_sequence } = pair[0].payload else {
+            panic!("{:?}", pair[0])
+        };
+        assert_eq!((reader.0, writer.0, first_sequence), (*of_reader, *of_writer, *i as i64));
+        assert_eq!(last_sequence, first_sequence + 1);
+        let Payload::DdsReceive { writer, source_timestamp, of_fragments, transport, .. } = pair[1].payload else {
+            panic!("{:?}", pair[1])
+        };
+        assert_eq!((writer.0, source_timestamp, of_fragments, transport), (*of_writer, -1, i % 3, 2));
+    }
+    // Without the record that names it, a gid is unknown.
+    let mut bytes = FileBuilder::new().process(1).at(1).dds_receive([1, 2], 1, 1, 1, 1, 1, 1).bytes(1);
+    bytes[HEADER_SIZE + 64 + 4] = 9;
+    let (events, reader) = read(&bytes);
+    assert!(events.is_empty());
+    assert_eq!(reader.problems().iter().map(|problem| problem.name).collect::<Vec<_>>(), ["gid-missing"]);
+}
+
+#[test]
+fn things_that_later_events_cannot_tell_apart_are_reported() {
+    let of = |other: u64| {
+        let builder = FileBuilder::new().tsc(3).process(1).at(1_000_000).rcl_init(0x5500_0000_1230);
+        let builder = builder.thread(2).at(2_000_000).rcl_init(0x5500_0000_1230).at(3_000_000).rcl_init(other);
+        let folder = tempfile::tempdir().expect("folder");
+        let run =
+            builder.clock_sync_record(0, 1).clock_sync_record(9_000_000_000, 1).write(folder.path()).expect("run");
+        let reader = Reader::open(&run).expect("reader");
+        reader.problems().iter().map(|problem| problem.name).collect::<Vec<_>>()
+    };
+    assert_eq!(of(0x7f00_0000_1230), ["handles-alike"]);
+    assert!(of(0x7f00_0000_1240).is_empty());
+}
+
 #[test]
 fn pauses_of_any_length_and_words_of_any_size_come_back() {
-    let times = [0, 1, (1 << 24) - 1, 1 << 24, (1 << 25) + 7, 1 << 50, (1 << 50) + 1, (1 << 56) + 3, i64::MAX];
+    let times = [
+        0,
+        1,
+        (1 << 24) - 1,
+        1 << 24,
+        (1 << 25) + 7,
+        1 << 40,
+        (1 << 40) + 1,
+        (1 << 48) - 1,
+        1 << 48,
+        (1 << 56) + 3,
+        i64::MAX,
+    ];
     let words = [0, 1, (1 << 48) - 1, 1 << 48, 0xff00_1234_5678_9abc, u64::MAX];
     let builder = times.iter().fold(FileBuilder::new().process(1), |builder, time| {
-        words.iter().fold(builder.at(*time), |builder, word| builder.rcl_publish(*word, 2).rclcpp_take(*word))
+        words
+            .iter()
+            .fold(builder.at(*time), |builder, word| builder.rcl_publish(*word, 2).rmw_send_request(2, 2, *word as i64))
     });
     let (events, reader) = read(&builder.bytes(1));
     assert!(reader.problems().is_empty(), "{:?}", reader.problems());
@@ -68,8 +184,8 @@ fn pauses_of_any_length_and_words_of_any_size_come_back() {
             let (publish, take) = (found.next().expect("publish"), found.next().expect("take"));
             assert_eq!((publish.time.as_ns(), take.time.as_ns()), (time, time));
             let Payload::RclPublish { publisher, message } = publish.payload else { panic!("{publish:?}") };
-            let Payload::RclcppTake { message: taken } = take.payload else { panic!("{take:?}") };
-            assert_eq!((publisher.0, message.0, taken.0), (word, 2, word));
+            let Payload::RmwSendRequest { sequence, .. } = take.payload else { panic!("{take:?}") };
+            assert_eq!((publisher.0, message.0, sequence as u64), (word & 0xffff_ffff, 2, word));
         }
     }
     assert!(found.next().is_none());
@@ -106,10 +222,16 @@ fn an_event_takes_as_many_bytes_as_the_specification_says() {
         records.len() - records.iter().rev().take_while(|byte| **byte == 0).count()
     };
     let new = || FileBuilder::new().process(1);
-    let full = 0xffff_ffff_ffff;
-    assert_eq!(bytes(new().rcl_publish(full, full)), 16);
-    assert_eq!(bytes(new().callback_end(full).callback_end(full)), 12 + 10, "the last two bytes fill up");
+    let full = u64::MAX;
+    assert_eq!(bytes(new().rcl_publish(full, full)), 12, "two pointers of 4 bytes");
+    assert_eq!(bytes(new().callback_start(full, false)), 8, "the short form");
+    assert_eq!(bytes(new().callback_start(full, true)), 9, "three bytes more fill up");
     assert_eq!(bytes(new().at(1).rclcpp_executor_get_next_ready().at(2).rclcpp_executor_get_next_ready()), 4 + 4 - 2);
-    assert_eq!(bytes(new().at(1).callback_end(full).at(1 << 30).callback_end(full)), 12 + 8 + 10, "with a time");
-    assert_eq!(bytes(new().callback_end(u64::MAX)), 4 + 4 + 8, "a wide one");
+    assert_eq!(bytes(new().at(1).callback_end(full).at(1 << 30).callback_end(full)), 8 + 4 + 8, "with a time");
+    assert_eq!(bytes(new().rcl_init((1 << 48) - 1)), 4 + 6, "a pointer to what the event makes");
+    assert_eq!(bytes(new().rcl_init(full)), 4 + 4 + 8, "a wide one");
+    let gid = [full, full];
+    assert_eq!(bytes(new().dds_receive(gid, 1, 1, 1, 1, 1, 1)), 24 + 4 + 14, "a gid and a whole sample");
+    assert_eq!(bytes(new().dds_receive(gid, 1, 1, 1, 1, 2, 1)), 24 + 4 + 20, "a gid and a piece");
+    assert_eq!(bytes(new().dds_data_available(gid, gid, 1, 1)), 24 + 4 + 10 - 3, "the same gid twice");
 }

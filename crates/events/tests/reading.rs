@@ -176,7 +176,7 @@ fn truncated_and_foreign_files_are_read_as_far_as_they_go() {
         builder = builder.at(i).rcl_publish(1, 2);
     }
     let bytes = builder.bytes(1);
-    let (_folder, mut reader) = file_of(&bytes[..4096 + 64 + 16 * 500 + 10]);
+    let (_folder, mut reader) = file_of(&bytes[..4096 + 64 + 12 * 500 + 10]);
     assert_eq!(all(&mut reader).len(), 500);
     assert_eq!(reader.problems().count("file-truncated"), 1);
     for (bytes, name) in [(&b"short"[..], "no-header"), (&[0; 8192], "no-header"), (&[b'x'; 8192], "not-an-event-file")]

@@ -10,7 +10,7 @@ use tacho_events::layout::{FileHeader, CHUNK_SIZE, HEADER_SIZE, KEPT_FROM};
 use tacho_events::writer::EventFile;
 use tacho_events::{holes, Payload, Reader, RunDirectory};
 
-const EVENTS: u64 = 20_000;
+const EVENTS: u64 = 27_000;
 
 /// Two nodes, and then publish calls of two threads, one each tick.
 fn write(path: &Path) {

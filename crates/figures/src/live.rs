@@ -154,7 +154,8 @@ impl LiveWindow {
     pub fn facts(&self) -> LiveFacts {
         let (from, to) = self.window_ns().unwrap_or((0, 0));
         let filled_ns = (to - from).max(0);
-        let inside = self.recent.iter().filter(|event| (from..to).contains(&event.time.as_ns())).count();
+        let before = |ns: i64| self.recent.partition_point(|event| event.time.as_ns() < ns);
+        let inside = before(to).saturating_sub(before(from));
         LiveFacts {
             processes: self.follower.processes().len(),
             events: self.events,
@@ -164,11 +165,12 @@ impl LiveWindow {
         }
     }
 
-    /// The figures of the topics, callbacks and chains of the window.
-    pub fn summary(&self) -> Summary {
+    /// The figures of the topics and callbacks of the window, and of its chains if they are wanted: in a large system,
+    /// following all chains takes most of the time.
+    pub fn summary(&self, with_chains: bool) -> Summary {
         let Some((from, to)) = self.window_ns() else { return Summary::default() };
         let (analysis, options) = self.analysis(from, to);
-        let tables = analysis.finish(None);
+        let tables = if with_chains { analysis.finish(None) } else { analysis.finish_messages() };
         of_what_is_shown(&[Repeat { tables: &tables, options, info: None }])
     }
 
@@ -281,7 +283,11 @@ pub(crate) mod tests {
 
         write(&mut file, 1000, 50_000);
         window.read().expect("read");
-        let summary = window.summary();
+        let summary = window.summary(true);
+        let without = window.summary(false);
+        assert_eq!(without.topics, summary.topics);
+        assert_eq!(without.callbacks, summary.callbacks);
+        assert!(without.chains.is_empty() && !summary.chains.is_empty());
         let latency = |summary: &Summary| {
             summary.topics[0].latency_us.as_ref().map(|latency| (latency.median, latency.count)).expect("latency")
         };
@@ -298,7 +304,7 @@ pub(crate) mod tests {
 
         write(&mut file, 60_000, 100_000);
         window.read().expect("read");
-        assert!((latency(&window.summary()).0 - 3000.0).abs() < 1.0);
+        assert!((latency(&window.summary(true)).0 - 3000.0).abs() < 1.0);
         assert!(window.recent.len() < 13 * 100 * 8, "{}", window.recent.len());
         let facts = window.facts();
         assert!((facts.events_per_s - 800.0).abs() < 10.0, "{facts:?}");

@@ -5,7 +5,10 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use tacho_events::layout::{FileHeader, TickSource, CHUNKS_RESERVED, CHUNK_SIZE, HEADER_SIZE};
+use tacho_events::holes;
+use tacho_events::layout::{
+    ChunkHeader, FileHeader, TickSource, CHUNKS_RESERVED, CHUNK_HEADER_SIZE, CHUNK_SIZE, HEADER_SIZE,
+};
 
 /// A recorded process, from its event file.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,7 +92,8 @@ impl RecordedProcess {
     }
 }
 
-/// Cuts an event file after the last used chunk, and writes it to the disk. Only for files that nobody writes.
+/// Cuts an event file after the last used chunk, makes holes of the ends of chunks that were not filled, and writes it
+/// to the disk. Only for files that nobody writes.
 pub(crate) fn cut_tail(path: &Path, file: &File) -> io::Result<()> {
     let mut reserved = [0; 8];
     match file.read_exact_at(&mut reserved, CHUNKS_RESERVED as u64) {
@@ -100,7 +104,43 @@ pub(crate) fn cut_tail(path: &Path, file: &File) -> io::Result<()> {
     if used < file.metadata()?.len() {
         File::options().write(true).open(path)?.set_len(used)?;
     }
+    punch_ends(path)?;
     file.sync_all()
+}
+
+/// Makes holes of the unused ends of the last chunk of each thread, and of chunks that nobody used.
+fn punch_ends(path: &Path) -> io::Result<()> {
+    const PAGE: usize = 4096;
+    // A file of its own, because a search for data moves its position.
+    let file = File::options().read(true).write(true).open(path)?;
+    let chunks = file.metadata()?.len().saturating_sub(HEADER_SIZE as u64) / CHUNK_SIZE as u64;
+    let offset = |index: u64| HEADER_SIZE as u64 + index * CHUNK_SIZE as u64;
+    let (mut last, mut unused, mut head, mut index) = (BTreeMap::new(), Vec::new(), [0; CHUNK_HEADER_SIZE], 0);
+    while index < chunks {
+        file.read_exact_at(&mut head, offset(index))?;
+        index += 1;
+        if let Ok(Some(chunk)) = ChunkHeader::read(&head) {
+            last.insert(chunk.tid, index - 1);
+            continue;
+        }
+        // A ring releases many chunks at once.
+        let next = holes::next_data(&file, offset(index - 1))?.unwrap_or(u64::MAX);
+        if next < offset(index) {
+            unused.push(index - 1);
+        }
+        index = index.max(next.saturating_sub(HEADER_SIZE as u64) / CHUNK_SIZE as u64);
+    }
+    let mut bytes = vec![0; CHUNK_SIZE];
+    for index in last.into_values().chain(unused) {
+        file.read_exact_at(&mut bytes, offset(index))?;
+        let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1).next_multiple_of(PAGE);
+        let unused = (CHUNK_SIZE - used) as u64;
+        // Some file systems have no holes: then the ends take room.
+        if unused > 0 && holes::punch(&file, offset(index) + used as u64, unused).is_err() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the versions of ROS and the middleware, joined if processes differ.
@@ -118,4 +158,44 @@ pub fn versions(processes: &[RecordedProcess]) -> BTreeMap<String, String> {
     let joined =
         found.into_iter().map(|(name, values)| (name.to_owned(), values.into_iter().collect::<Vec<_>>().join(", ")));
     joined.filter(|(_, values)| !values.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt;
+    use tacho_events::writer::EventFile;
+    use tacho_events::Reader;
+
+    #[test]
+    fn ends_of_chunks_that_nobody_filled_take_no_room_and_all_events_stay() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("1-0.events");
+        let mut events = EventFile::create(&path, FileHeader { pid: 1, ..FileHeader::default() }).expect("file");
+        for i in 0..10_000 {
+            events.put((i % 2) as u32, i, 22, &[i, i], &[]).expect("put");
+        }
+        events.flush().expect("flush");
+        let written = std::fs::read(&path).expect("bytes");
+        let chunks = (written.len() - HEADER_SIZE) / CHUNK_SIZE;
+        // As the recorder leaves it: with storage for chunks that nobody used.
+        let file = File::options().read(true).write(true).open(&path).expect("file");
+        file.write_all_at(&vec![0; 4 * CHUNK_SIZE], written.len() as u64).expect("more");
+        file.write_all_at(&7_u64.to_le_bytes(), CHUNKS_RESERVED as u64).expect("reserved");
+        let mut expected = std::fs::read(&path).expect("bytes");
+        expected.truncate(HEADER_SIZE + 7 * CHUNK_SIZE);
+        cut_tail(&path, &file).expect("cut");
+        let position = io::Seek::stream_position(&mut &file).expect("position");
+        assert_eq!(position, 0, "whoever reads the header next begins here");
+        assert!(std::fs::read(&path).expect("bytes") == expected, "another content");
+        let room = |chunk: &[u8]| {
+            let used = chunk.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+            used.next_multiple_of(4096) as u64
+        };
+        let expected: u64 = written[HEADER_SIZE..].chunks(CHUNK_SIZE).map(room).sum();
+        assert!(chunks == 4 && expected < 4 * CHUNK_SIZE as u64, "{chunks} chunks");
+        assert_eq!(file.metadata().expect("metadata").blocks() * 512, HEADER_SIZE as u64 + expected);
+        let mut reader = Reader::open_files(vec![path], None).expect("reader");
+        assert_eq!(std::iter::from_fn(|| reader.next_event()).count(), 10_000);
+    }
 }

@@ -3,7 +3,7 @@
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{mpsc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{mpsc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Threads at once; 0: as many as this process may use CPUs.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
@@ -17,7 +17,11 @@ pub fn use_threads(count: usize) {
 /// Threads that an analysis uses.
 pub fn threads() -> usize {
     match THREADS.load(Ordering::Relaxed) {
-        0 => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+        0 => {
+            // Asked once, because it reads the limits of control groups from files.
+            static CPUS: OnceLock<usize> = OnceLock::new();
+            *CPUS.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZeroUsize::get))
+        }
         count => count,
     }
 }

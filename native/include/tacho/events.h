@@ -12,8 +12,8 @@
  *
  *   head = (ticks - base) << 8 | kind
  *
- * base is chunk.base_ticks, or what the last TACHO_TIME record of the chunk says. The words of a kind take the bytes
- * that tacho/widths.h lists; an event whose words do not fit them is a TACHO_WIDE record.
+ * base is chunk.base_ticks, or what the last TACHO_TIME record of the chunk says. The words of a kind lie as
+ * tacho/widths.h lists; an event whose words do not fit is a TACHO_WIDE record.
  *
  * The payload is written first and the head last, with release order. Storage starts as zeros and no kind is 0. So a
  * head of 0 ends a chunk, and a record that a killed process had not finished is not there at all. An event and its
@@ -27,7 +27,7 @@
 
 #include <stdint.h>
 
-#define TACHO_MAGIC "TACHOEV2"
+#define TACHO_MAGIC "TACHOEV3"
 #define TACHO_HEADER_SIZE 4096u
 #define TACHO_CHUNK_SIZE 32768u
 #define TACHO_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
@@ -35,7 +35,8 @@
 #define TACHO_SEGMENT_CHUNKS 512u /* chunks that the writer maps at once: 16 MiB */
 #define TACHO_CHUNKS_LIMIT (UINT64_C(1) << 29) /* 16 TiB, the largest file on ext4: no file grows beyond it */
 #define TACHO_TICKS_BITS 24u /* of a head: a later event needs a TACHO_TIME record before it */
-#define TACHO_TIME_BITS 56u  /* of a TACHO_TIME record: a later event starts a chunk */
+#define TACHO_TIME_BITS 48u  /* of a TACHO_TIME record and a head: a later event starts a chunk */
+#define TACHO_GIDS 256u      /* numbers of gids in a chunk */
 #define TACHO_ANY_SIZE 15u   /* in `sizes`: the payload's first 4 bytes state its size */
 #define TACHO_TEXT_MAX 4095u /* bytes of one text argument, without its NUL */
 
@@ -131,8 +132,9 @@ enum tacho_kind {
   /* of the recorder itself */
   TACHO_TEXT = 1, /* of the format: size, texts; size: of what follows it, as a multiple of 4 bytes */
   TACHO_CLOCK_SYNC = 2, /* monotonic_ns, realtime_ns, bound_ns; ticks are the record's own */
-  TACHO_TIME = 3, /* of the format: later heads count from base_ticks + (ticks of this head | payload << 24) */
+  TACHO_TIME = 3, /* of the format: later heads count from base_ticks + (ticks of this head << 24) */
   TACHO_WIDE = 4, /* of the format: an event with words of 8 bytes: kind << 16 | size, words */
+  TACHO_GID = 5,  /* of the format: number of 4 bytes, gid of 16: later events of this chunk name the gid by the number */
 
   /* ros2_tracing */
   TACHO_RCL_INIT = 16,              /* context_handle */
@@ -299,6 +301,14 @@ enum tacho_kind {
    * writes it unless the stamp is 0. stamp_ns: from whatever clock set it */
   TACHO_HEADER_STAMP_SENT = 165,  /* rmw_publisher_handle, stamp_ns: the stamp of the message that this thread publishes next through rmw */
   TACHO_HEADER_STAMP_TAKEN = 166, /* rmw_subscription_handle, stamp_ns: the stamp of the message from this thread's last rmw_take */
+
+  /* Short forms of kinds: tacho/widths.h lists which words they leave out. */
+  TACHO_SHORT_RMW_TAKE = 224,             /* of the format: rmw_take, taken */
+  TACHO_SHORT_CALLBACK_START = 225,       /* of the format: callback_start, of a message that is not of its own process */
+  TACHO_SHORT_DDS_SEND = 226,             /* of the format: dds_send, of a whole sample */
+  TACHO_SHORT_DDS_RECEIVE = 227,          /* of the format: dds_receive, of a whole sample */
+  TACHO_SHORT_RMW_PUBLISH = 228,          /* of the format: rmw_publish, as before Jazzy */
+  TACHO_SHORT_RCLCPP_RING_BUFFER_ENQUEUE = 229, /* of the format: rclcpp_ring_buffer_enqueue, nothing overwritten */
 };
 
 #endif /* TACHO_EVENTS_H_ */

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 HEADER = struct.Struct("<8s6I10Q3Q40s64s32s64s512s2048s1024x128s")
 CHUNK = struct.Struct("<IIQQQ16s16x")
-TEXT, TIME, WIDE = 1, 3, 4
+TEXT, TIME, WIDE, GID = 1, 3, 4, 5
 ANY_SIZE = 15
 INCLUDE = pathlib.Path(__file__).parents[2] / "include/tacho"
 
@@ -23,10 +23,24 @@ def kinds() -> dict[int, str]:
     return found
 
 
-def widths() -> dict[str, list[int]]:
-    """Returns the bytes of each word of each kind that has words, from the C header: `[TACHO_RCL_INIT] = 0x6,`."""
+def widths() -> dict[str, str]:
+    """Returns the digits of the words of each kind that has words, from the C header: `[TACHO_RCL_INIT] = 0xa,`."""
     found = re.findall(r"\[TACHO_(\w+)\] = 0x(\w+),", (INCLUDE / "widths.h").read_text())
-    return {name.lower(): [int(digit) for digit in digits] for name, digits in found}
+    return {name.lower(): digits for name, digits in found}
+
+
+def _words(digits: str, payload: bytes, gids: dict[int, list[int]]) -> list[int]:
+    """Returns the words of an event. Of a pointer, whatever its digit, only the lowest 4 bytes count."""
+    words, place = [], 0
+    for digit in digits:
+        width = {"9": 4, "a": 6, "b": 1, "c": 0, "e": 0, "f": 0}.get(digit) if digit > "8" else int(digit)
+        number = int.from_bytes(payload[place : place + width], "little")
+        place += width
+        if digit == "b":
+            words += gids[number]
+        elif digit != "c":
+            words.append({"a": number & 0xFFFFFFFF, "f": 1}.get(digit, number))
+    return words
 
 
 @dataclass
@@ -80,7 +94,7 @@ class EventFile:
             command,
             sizes,
         ) = HEADER.unpack_from(raw)
-        assert magic == b"TACHOEV2", f"{path}: magic is {magic!r}"
+        assert magic == b"TACHOEV3", f"{path}: magic is {magic!r}"
         self.tracetools = f"{tracetools >> 16}.{tracetools >> 8 & 255}.{tracetools & 255}"
         self.boot_id, self.host, self.ros_distro = _text(boot_id), _text(host), _text(distro)
         self.rmw_implementation, self.executable, self.command = _text(rmw), _text(executable), _text(command)
@@ -91,7 +105,7 @@ class EventFile:
             magic, tid, _, base, _, thread = CHUNK.unpack_from(raw, start)
             if magic != 0x4B4E4843:
                 continue
-            at, end, texts, passed = start + CHUNK.size, start + chunk_size, [], 0
+            at, end, texts, passed, gids = start + CHUNK.size, start + chunk_size, [], 0, {}
             while at + 4 <= end:
                 (head,) = struct.unpack_from("<I", raw, at)
                 if head == 0:
@@ -109,15 +123,17 @@ class EventFile:
                     texts = [part.decode() for part in payload.rstrip(b"\0").split(b"\0")]
                     continue
                 if kind == TIME:
-                    passed = int.from_bytes(payload, "little") << 24 | ticks
+                    passed = ticks << 24
+                    continue
+                if kind == GID:
+                    number, *gid = struct.unpack("<IQQ", payload)
+                    gids[number] = gid
                     continue
                 if kind == WIDE:
                     name, words = names[wide_kind], list(struct.unpack(f"<{size // 8}Q", payload))
                 else:
-                    name, words, place = names[kind], [], 0
-                    for width in words_of.get(name, []):
-                        words.append(int.from_bytes(payload[place : place + width], "little"))
-                        place += width
+                    words = _words(words_of.get(names[kind], ""), payload, gids)
+                    name = names[kind].removeprefix("short_")
                 self.events.append(Event(tid, _text(thread), base + passed + ticks, name, words, texts))
                 texts = []
             self.record_bytes += at - start - CHUNK.size

@@ -66,8 +66,9 @@ struct event {
 
 /* A position in a chunk; it begins with zeros. */
 struct place {
-  uint32_t at;     /* bytes of records that were read */
-  uint64_t passed; /* ticks from base_ticks to where heads count from */
+  uint32_t at;                  /* bytes of records that were read */
+  uint64_t passed;              /* ticks from base_ticks to where heads count from */
+  uint64_t gids[TACHO_GIDS][2]; /* by their numbers */
 };
 
 /* Returns the next event or text of a chunk, or 0 if there is none. */
@@ -97,28 +98,41 @@ static inline int event_next(const struct event_file *file, const struct tacho_c
     EXPECT(payload + size <= room, "a record of %u bytes at %u", size, place->at);
     place->at = payload + size;
     if (kind == TACHO_TIME) {
-      uint32_t high;
-      memcpy(&high, records + payload, sizeof high);
-      place->passed = (uint64_t)high << 24 | head >> 8;
+      place->passed = (uint64_t)(head >> 8) << 24;
+      continue;
+    }
+    if (kind == TACHO_GID) {
+      uint32_t number;
+      memcpy(&number, records + payload, sizeof number);
+      EXPECT(number < TACHO_GIDS, "gid %u", number);
+      memcpy(place->gids[number], records + payload + 4, 16);
       continue;
     }
     event->ticks = chunk->base_ticks + place->passed + (head >> 8);
     event->kind = kind;
     event->count = 0;
+    for (uint32_t whole = 1; whole < 256; whole++) {
+      if (tacho_short[whole] == kind) event->kind = whole;
+    }
     if (kind == TACHO_WIDE) {
       event->kind = first >> 16;
       event->count = size / 8;
       EXPECT(event->count <= TACHO_MAX_WORDS, "%u words", event->count);
       memcpy(event->words, records + payload, size);
     } else if (kind != TACHO_TEXT) {
-      const uint64_t widths = tacho_widths[kind];
-      while (event->count < 16 && widths >> 4 * event->count != 0) event->count++;
-      for (uint32_t i = 0, at = payload; i < event->count; i++) {
-        const uint32_t width = widths >> 4 * (event->count - 1 - i) & 15;
+      const uint64_t digits = tacho_widths[kind];
+      uint32_t at = payload;
+      while (event->count < 16 && digits >> 4 * event->count != 0) event->count++;
+      for (uint32_t i = 0; i < event->count; i++) {
+        const uint32_t digit = digits >> 4 * (event->count - 1 - i) & 15;
+        const uint32_t width = digit <= 8 ? digit : digit == 0x9 ? 4 : digit == 0xa ? 6 : digit == 0xb ? 1 : 0;
         event->words[i] = 0;
         memcpy(&event->words[i], records + at, width);
         at += width;
         EXPECT(at <= place->at, "word %u of kind %u ends at %u", i, kind, at);
+        if (digit == 0xb) event->words[i] = place->gids[event->words[i]][0];
+        if (digit == 0xc) event->words[i] = place->gids[(uint8_t)records[at - 1]][1];
+        if (digit == 0xf) event->words[i] = 1;
       }
     }
     return 1;

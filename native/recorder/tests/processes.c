@@ -83,10 +83,10 @@ void test_locked(void) {
 /* A sandbox refuses the system calls by which the file grows. The existing storage is used, the other events are
  * counted as dropped, and the reason is reported. */
 void test_sandbox(void) {
-  finish_or_skip(start("sandbox", 600000, 0, NULL), "seccomp filters cannot be set here");
+  finish_or_skip(start("sandbox", 900000, 0, NULL), "seccomp filters cannot be set here");
   struct found *found = read_all(events, victim, false);
   EXPECT(found->storage_error == EPERM, "storage_error %llu", (unsigned long long)found->storage_error);
-  EXPECT(found->events[0] > 300000 && found->dropped > 0 && found->events[0] + found->dropped == 600000,
+  EXPECT(found->events[0] > 300000 && found->dropped > 0 && found->events[0] + found->dropped == 900000,
          "%llu events, %llu dropped", (unsigned long long)found->events[0], (unsigned long long)found->dropped);
   free(found);
 }

@@ -71,9 +71,9 @@ static void test_growth(void) {
 
 /* What was written long ago takes none of the program's memory, however much it is. Still, every event is in the file. */
 static void test_resident(void) {
-  finish(start("resident", 4800000, 0, "40000"));
+  finish(start("resident", 6400000, 0, "40000"));
   struct found *found = read_all(events, victim, false);
-  EXPECT(found->events[0] == 4800000 && found->dropped == 0, "%llu events, %llu dropped",
+  EXPECT(found->events[0] == 6400000 && found->dropped == 0, "%llu events, %llu dropped",
          (unsigned long long)found->events[0], (unsigned long long)found->dropped);
   EXPECT(found->chunks > 2000, "%llu chunks", (unsigned long long)found->chunks);
   free(found);
@@ -92,11 +92,11 @@ static void test_monotonic(void) {
 
 /* Beyond 16 MiB a file has more than one mapping. The child must not keep any of them. */
 static void test_fork_large(void) {
-  finish(start("fork-large", 1125000, 0, NULL));
+  finish(start("fork-large", 1500000, 0, NULL));
   struct found *found = read_all(events, victim, false);
   EXPECT(found->files == 2 && found->closed == 2, "%llu files", (unsigned long long)found->files);
   EXPECT(found->chunks > 512, "%llu chunks", (unsigned long long)found->chunks);
-  EXPECT(found->events[0] == 1126000 && found->dropped == 0, "%llu events, %llu dropped",
+  EXPECT(found->events[0] == 1501000 && found->dropped == 0, "%llu events, %llu dropped",
          (unsigned long long)found->events[0], (unsigned long long)found->dropped);
   EXPECT(found->events[1] == 1000, "%llu of the child", (unsigned long long)found->events[1]);
   free(found);
@@ -171,6 +171,37 @@ static void test_boundaries(void) {
   free(file.bytes);
 }
 
+/* There are more gids than numbers for them, and fragments beyond 2 bytes. All words come back. */
+static void test_gids(void) {
+  const uint64_t count = 70000;
+  char path[700];
+  uint64_t seen = 0;
+  finish(start("gids", count, 0, NULL));
+  only_entry(events, path, sizeof path);
+  struct event_file file = event_file_read(path);
+  EXPECT(file.header.dropped == 0, "%llu dropped", (unsigned long long)file.header.dropped);
+  for (uint64_t i = 0; i < file.chunks; i++) {
+    const struct tacho_chunk_header *chunk = event_file_chunk(&file, i);
+    struct event event;
+    struct place place = {0};
+    while (chunk != NULL && event_next(&file, chunk, &place, &event)) {
+      if (event.kind == TACHO_CLOCK_SYNC) continue;
+      const uint64_t number = seen / 3, one = number % 1000, other = number * number % 1000;
+      const uint64_t expected[3][8] = {{one, ~one, other, other << 32, number, number + 1},
+                                       {one, ~one, number, ~number, 1, 1, 1, 1},
+                                       {other, ~other, number, ~number, 3, 2, number, 2}};
+      const uint32_t kinds[] = {TACHO_DDS_DATA_AVAILABLE, TACHO_DDS_RECEIVE, TACHO_DDS_SEND};
+      EXPECT(event.kind == kinds[seen % 3] && event.count == (seen % 3 == 0 ? 6 : 8), "kind %u", event.kind);
+      for (uint32_t word = 0; word < event.count; word++) {
+        EXPECT(event.words[word] == expected[seen % 3][word], "word %u of event %llu", word, (unsigned long long)seen);
+      }
+      seen++;
+    }
+  }
+  EXPECT(seen == 3 * count, "%llu events", (unsigned long long)seen);
+  free(file.bytes);
+}
+
 static void test_fork_under_load(void) {
   finish(start("fork-under-load", 300000, 0, NULL));
   struct found *found = read_all(events, victim, false);
@@ -193,7 +224,7 @@ static void test_signals(void) {
 static void test_close_all(void) {
   finish(start("close-all", 800000, 0, NULL));
   struct found *found = read_all(events, victim, false);
-  /* 256 chunks hold 523,008 such events. There are more, so the file must have grown. */
+  /* 256 chunks hold 697,344 such events. There are more, so the file must have grown. */
   EXPECT(found->events[0] == 800000 && found->dropped == 0 && found->storage_error == 0, "%llu events, %llu dropped",
          (unsigned long long)found->events[0], (unsigned long long)found->dropped);
   free(found);
@@ -234,6 +265,7 @@ static const struct {
     {"fork-under-load", test_fork_under_load},
     {"real-time", test_real_time},
     {"boundaries", test_boundaries},
+    {"gids", test_gids},
     {"exec", test_exec},
     {"spawn", test_spawn},
     {"removed", test_removed},

@@ -31,6 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tacho/events.h"
 #include "victim.h"
 
 #define WRITERS 4096
@@ -183,6 +184,18 @@ static void *fill_chunks(void *size) {
     tacho_record(200, words, (uint32_t)(uint64_t)size);
   }
   return NULL;
+}
+
+/* Names more gids than there are numbers: event i has the gids that i and its square make. */
+static void fire_gids(void) {
+  for (uint64_t i = 0; i < count; i++) {
+    const uint64_t one = i % 1000, other = i * i % 1000;
+    const uint64_t available[] = {one, ~one, other, other << 32, i, i + 1};
+    const uint64_t whole[] = {one, ~one, i, ~i, 1, 1, 1, 1}, piece[] = {other, ~other, i, ~i, 3, 2, i, 2};
+    tacho_record(TACHO_DDS_DATA_AVAILABLE, available, 6);
+    tacho_record(TACHO_DDS_RECEIVE, whole, 8);
+    tacho_record(TACHO_DDS_SEND, piece, 8);
+  }
 }
 
 /* Counts the mappings of event files in this process. */
@@ -364,6 +377,8 @@ int main(int argc, char **argv) {
     stop_alarms();
   } else if (strcmp(mode, "boundaries") == 0) { /* `count` words a chunk */
     run_threads(0, 64, fill_chunks);
+  } else if (strcmp(mode, "gids") == 0) {
+    fire_gids();
   } else if (strcmp(mode, "real-time") == 0) { /* 77: not possible here */
     cpu_set_t at_start, of_keeper;
     if (sched_getaffinity(0, sizeof at_start, &at_start) != 0 || CPU_COUNT(&at_start) < 2) return 77;

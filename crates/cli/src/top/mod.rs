@@ -15,12 +15,14 @@ use source::Source;
 use std::io::IsTerminal;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use tacho_figures::live::LiveWindow;
+use tacho_figures::live::{LiveFacts, LiveWindow};
 use tacho_printing::Lines;
-use tacho_tables::summary::{CallbackFigures, ChainFigures, TopicFigures};
+use tacho_tables::summary::{CallbackFigures, ChainFigures, Summary, TopicFigures};
 
-/// The requests to the thread that reads the files, between two drawings.
+/// How long `--once` rests between two readings.
 const READ_EVERY: Duration = Duration::from_millis(250);
+/// How long it takes at most until the screen shows that its size changed.
+const DRAW_EVERY: Duration = Duration::from_millis(500);
 
 pub fn run(options: Top) -> Outcome {
     let interrupted = interrupt::catch()?;
@@ -69,7 +71,7 @@ fn once(
         }
         std::thread::sleep(READ_EVERY);
     }
-    let (summary, facts) = (window.summary(), window.facts());
+    let (summary, facts) = (window.summary(true), window.facts());
     if facts.events == 0 {
         return Err(Failure::Fault(anyhow::anyhow!("{}: nothing has been recorded", source.run().path().display())));
     }
@@ -109,21 +111,29 @@ fn live(
     if !std::io::stdout().is_terminal() {
         return Err(Failure::Usage("top draws on a terminal; for a pipe or a file, use --once".into()));
     }
+    // Windows are small: other threads would cost more than they help.
+    tacho_tables::in_order::use_threads(1);
     let mut screen = Screen::open()?;
-    let mut figures = Default::default();
-    let mut due = Instant::now();
+    let (mut figures, mut ended): ((Summary, LiveFacts), bool) = Default::default();
+    let (mut due, mut with_chains) = (Instant::now(), false);
     while !interrupted.load(Ordering::Relaxed) {
-        window.read().map_err(anyhow::Error::from)?;
-        if Instant::now() >= due {
+        let lacks_chains = screen.shows_chains() && !with_chains;
+        if Instant::now() >= due || lacks_chains {
             let begun = Instant::now();
+            with_chains = screen.shows_chains();
+            ended = source.ended();
+            window.read().map_err(anyhow::Error::from)?;
             if !screen.paused() {
-                figures = (window.summary(), window.facts());
+                figures = (window.summary(with_chains), window.facts());
+            } else if lacks_chains {
+                figures.0.chains = window.summary(true).chains;
             }
             // The analysis of a large system takes long: it then uses at most a quarter of a CPU.
             due = begun + options.interval.max(begun.elapsed() * 4);
         }
-        screen.draw(&figures.0, &figures.1, source)?;
-        if screen.wait(READ_EVERY.min(options.interval))? == Asked::ToEnd {
+        screen.draw(&figures.0, &figures.1, source, ended)?;
+        let rest = due.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        if screen.wait(DRAW_EVERY.min(rest))? == Asked::ToEnd {
             break;
         }
     }

@@ -42,8 +42,12 @@ impl Screen {
         self.view.paused
     }
 
-    pub fn draw(&mut self, summary: &Summary, facts: &LiveFacts, source: &Source) -> io::Result<()> {
-        let state = if source.ended() { "ended" } else { "recording" };
+    pub fn shows_chains(&self) -> bool {
+        self.view.kind == Kind::Chains
+    }
+
+    pub fn draw(&mut self, summary: &Summary, facts: &LiveFacts, source: &Source, ended: bool) -> io::Result<()> {
+        let state = if ended { "ended" } else { "recording" };
         self.view.draw_on(&mut self.terminal, summary, facts, &visible(&format!("{}, {state}", source.title())))
     }
 

@@ -7,7 +7,7 @@ use crate::format::Format;
 use crate::layout::{Sync, TickSource, CHUNK_SIZE};
 use crate::problem::Problems;
 use crate::regular;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 impl Reader {
@@ -25,12 +25,14 @@ impl Reader {
         for process in &self.processes {
             readings.entry(counter(process)).or_default().push(process.header.start);
         }
+        let mut made: HashMap<u32, Made> = HashMap::new();
         for stream in &self.streams {
             let process = &self.processes[stream.process as usize];
             if process.header.ticks != TickSource::Monotonic {
                 let file = stream.file as usize;
                 let format = &self.process_of[file].1;
-                let found = clock_syncs(&mut self.files, file, format, &stream.chunks, &mut self.problems);
+                let made = made.entry(stream.process).or_default();
+                let found = clock_syncs(&mut self.files, file, format, &stream.chunks, made, &mut self.problems);
                 readings.entry(counter(process)).or_default().extend(found);
             }
         }
@@ -84,18 +86,29 @@ impl Reader {
     }
 }
 
-/// Reads the clock readings in a stream.
+/// Pointers to what the events of a process made, by kind and by the bytes that later events have of them.
+type Made = HashMap<(u16, u64), u64>;
+
+/// Reads the clock readings in a stream. Reports two things of a kind that later events cannot tell apart.
 fn clock_syncs(
     files: &mut Files,
     file: usize,
     format: &Format,
     chunks: &[Chunk],
+    made: &mut Made,
     problems: &mut Problems,
 ) -> Vec<Sync> {
     let (mut found, mut bytes) = (Vec::new(), Vec::new());
     for chunk in chunks {
         files.read(file, chunk.start(), CHUNK_SIZE, &mut bytes, problems);
-        crate::record::scan_clock_syncs(format, &bytes, chunk.base_ticks, &mut found);
+        crate::record::scan_clock_syncs(format, &bytes, chunk.base_ticks, &mut found, |kind, pointer| {
+            let before = made.insert((kind, pointer & format.handle_bits()), pointer).unwrap_or(pointer);
+            if before != pointer {
+                problems.add("handles-alike", files.path(file), chunk.start(), || {
+                    format!("kind {kind} made {before:#x} and {pointer:#x}, which later events do not tell apart")
+                });
+            }
+        });
     }
     found
 }

@@ -25,6 +25,8 @@ use tacho_events::{holes, kept};
 const FULL: (u64, u64) = (3, 4);
 /// ... until it uses no more than this share.
 const ROOM: (u64, u64) = (2, 3);
+/// A process whose file has no more chunks, 64 MiB, may fill it within a second.
+const LITTLE: u64 = 2048;
 
 /// An event file that another process writes.
 pub(super) struct RingFile {
@@ -91,6 +93,11 @@ impl RingFile {
         self.chunks.is_empty() && self.unused.is_empty()
     }
 
+    /// Returns whether it has little room, or more than half of it is used.
+    pub fn is_filling(&self) -> bool {
+        self.limit.is_some_and(|limit| limit < LITTLE || 2 * (self.found - self.let_go) > limit)
+    }
+
     /// Reads what was written. Releases chunks that were over by `before_ticks`, and younger ones if the file is nearly
     /// full. `time` converts ticks to ns of CLOCK_MONOTONIC.
     pub fn turn(&mut self, before_ticks: u64, time: impl Fn(u64) -> i64) -> io::Result<()> {
@@ -114,6 +121,11 @@ impl RingFile {
         }
         self.tell_what_to_unmap(&page);
         Ok(())
+    }
+
+    /// Returns whether the last chunk of a thread was begun so long ago that the thread may have ended since.
+    pub fn may_have_ended(&self, before_ticks: u64) -> bool {
+        self.last.values().any(|index| self.chunks[index].base_ticks < before_ticks)
     }
 
     /// Releases the last chunks of threads that have ended, if all events in them are older. `lives` returns whether a
@@ -203,7 +215,9 @@ impl RingFile {
                 Err(error) => return Err(error),
             }
         }
-        page.word(KEPT_FROM).fetch_max(time(from) as u64 + 1, Ordering::Release);
+        let kept_from = time(from) as u64 + 1;
+        let before = page.word(KEPT_FROM).fetch_max(kept_from, Ordering::Release);
+        self.header.kept_from_ns = Some(kept_from.max(before) as i64);
         for stretch in gone.chunk_by(|a, b| a + 1 == *b) {
             holes::punch(file, offset(stretch[0]), stretch.len() as u64 * CHUNK_SIZE as u64)?;
         }

@@ -97,6 +97,11 @@ impl Ring {
         Ok(())
     }
 
+    /// Returns whether a file may be full soon.
+    pub fn is_filling(&self) -> bool {
+        self.files.values().any(RingFile::is_filling)
+    }
+
     fn find_files(&mut self) -> Result<(), Error> {
         let events = self.run.events();
         for entry in std::fs::read_dir(&events).map_err(at(&events))? {
@@ -118,6 +123,7 @@ impl Ring {
             let Some(rate) = clocks.get(&file.ticks()) else { continue };
             let before = rate.ticks_before(before_ns);
             match self.writers.get(path) {
+                Some(Writer::Process(_)) if !file.may_have_ended(before) => {}
                 Some(Writer::Process(pid)) => {
                     if let Some(threads) = threads_in_their_namespace(*pid) {
                         file.let_go_of_ended(before, |tid| threads.contains(&tid), |ticks| rate.ns(ticks))
@@ -232,17 +238,28 @@ fn try_holes(events: &Path) -> Result<(), Error> {
 
 /// Ids of a process's threads as these see them; `None`: not to be had.
 fn threads_in_their_namespace(pid: u32) -> Option<HashSet<u32>> {
+    let is_in_ours = ids(&std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?)?.len() == 1;
     let mut threads = HashSet::new();
     for entry in std::fs::read_dir(format!("/proc/{pid}/task")).ok()? {
-        let status = match std::fs::read_to_string(entry.ok()?.path().join("status")) {
+        let entry = entry.ok()?;
+        if is_in_ours {
+            threads.insert(entry.file_name().to_str()?.parse().ok()?);
+            continue;
+        }
+        let status = match std::fs::read_to_string(entry.path().join("status")) {
             // Ended just now.
             Err(error) if [Some(libc::ESRCH), Some(libc::ENOENT)].contains(&error.raw_os_error()) => continue,
             status => status.ok()?,
         };
-        let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
-        threads.insert(ids.split_whitespace().last()?.parse().ok()?);
+        threads.insert(*ids(&status)?.last()?);
     }
     (!threads.is_empty()).then_some(threads)
+}
+
+/// Ids of a thread by its status: in the namespace of this process, and in each one below, to its own.
+fn ids(status: &str) -> Option<Vec<u32>> {
+    let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    ids.split_whitespace().map(|id| id.parse().ok()).collect()
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ use tacho_events::run::{EventGap, Ring as Facts, RunInfo};
 use tacho_events::RunDirectory;
 
 const TURN: Duration = Duration::from_millis(100);
+/// The files are looked at so often, and at each turn while one of them fills.
+const RELEASE_EVERY_NS: i64 = 500_000_000;
 /// Triggers are judged so often: each time a few seconds are analysed.
 const WATCH_EVERY_NS: i64 = 500_000_000;
 /// A period is saved this long after its end, because tacho writes its own events with this much delay.
@@ -69,6 +71,7 @@ struct Keeper {
     facts: Facts,
     failures: Vec<String>,
     watched_ns: i64,
+    released_ns: i64,
     /// Triggers are passed over until then.
     hold_off_until_ns: i64,
 }
@@ -121,6 +124,7 @@ impl Going {
             facts,
             failures,
             watched_ns: 0,
+            released_ns: i64::MIN,
             hold_off_until_ns: i64::MIN,
         };
         let (stop, stopped) = channel();
@@ -132,7 +136,7 @@ impl Going {
                 if is_held.load(Ordering::Relaxed) {
                     keeper.ring.hold();
                 }
-                keeper.turn();
+                keeper.turn(false);
             }
             keeper.end()
         })?;
@@ -157,11 +161,21 @@ impl Going {
 }
 
 impl Keeper {
-    fn turn(&mut self) {
-        if let Err(error) = self.ring.turn() {
-            self.failed(format!("the ring: {error}"));
-        }
+    /// `last`: nothing follows.
+    fn turn(&mut self, last: bool) {
         let now = monotonic_ns();
+        // A save has what the last look at the files found.
+        let is_due = |pending: &Pending| now >= pending.to_ns + SETTLED_NS;
+        if last
+            || now.saturating_sub(self.released_ns) >= RELEASE_EVERY_NS
+            || self.ring.is_filling()
+            || self.pending.iter().any(is_due)
+        {
+            self.released_ns = now;
+            if let Err(error) = self.ring.turn() {
+                self.failed(format!("the ring: {error}"));
+            }
+        }
         if signalled() {
             self.pending.push(Pending { to_ns: now, why: "SIGUSR1".into(), asker: None });
         }
@@ -178,8 +192,7 @@ impl Keeper {
                 self.failed(format!("the triggers are watched no more: {error}"));
             }
         }
-        let (due, later) =
-            std::mem::take(&mut self.pending).into_iter().partition(|pending| now >= pending.to_ns + SETTLED_NS);
+        let (due, later) = std::mem::take(&mut self.pending).into_iter().partition(is_due);
         self.pending = later;
         self.save_all(due);
     }
@@ -232,7 +245,7 @@ impl Keeper {
     }
 
     fn end(mut self) -> Outcome {
-        self.turn();
+        self.turn(true);
         let now = monotonic_ns();
         let mut due = std::mem::take(&mut self.pending);
         due.iter_mut().for_each(|pending| pending.to_ns = pending.to_ns.min(now));
