@@ -6,8 +6,11 @@ import shutil
 import signal
 from pathlib import Path
 
+import numpy as np
 import pytest
+from driving import offset
 from places import ROOT
+from signals import Signals
 from waiting import finished, wait_for_window
 
 # Nodes that spin at 5 Hz and steer to a near point: their commands come so late that the car leaves its lane at once.
@@ -35,6 +38,8 @@ def test_the_car_keeps_its_lane_through_the_first_corner(tacho, workloads):
     assert chains["control"]["path"][0] == "/odometry" and chains["control"]["path"][-1] == "/car"
     assert chains["control"]["instances"] >= 150
 
+    assert_signals_agree(tacho.directory / "run", figures)
+
     # In virtual time, with the costs of this drive and the same phases, it drives the same way.
     options = ["--speed", "10m/s", "--instances", "200", "--virtual"]
     tacho("drive", workloads / "drive.yaml", *options, "--costs", "run", "-o", "virtual")
@@ -43,6 +48,41 @@ def test_the_car_keeps_its_lane_through_the_first_corner(tacho, workloads):
     for name, apart in [("driven_m", 0.02), ("speed_max_m_per_s", 0.02), ("lateral_error_max_m", 0.2)]:
         assert virtual["car", name] == pytest.approx(figures["car", name], rel=apart), name
     assert virtual["lidar", "points_mean"] == pytest.approx(figures["lidar", "points_mean"], rel=0.01)
+    assert_signals_agree(tacho.directory / "virtual", virtual)
+    real_signals, virtual_signals = Signals(tacho.directory / "run"), Signals(tacho.directory / "virtual")
+    assert sorted(real_signals.names) == sorted(virtual_signals.names)
+
+
+def assert_signals_agree(run: Path, figures: dict[tuple[str, str], float]):
+    """What the tasks reported over time is what they report of the whole drive, and lies on the track."""
+    signals = Signals(run)
+    of_car = {name: signals.values("car", name) for name in ("x", "y", "heading", "speed", "lateral_error")}
+    at_s = signals.at_s("car", "x")
+    for name in of_car:
+        assert np.array_equal(signals.at_s("car", name), at_s), f"{name} and x are of the same instants"
+    assert np.all(np.diff(at_s) > 0) and len(at_s) > 1900
+    # The figures are of each step of 1 ms, the signals of each published state.
+    assert abs(of_car["lateral_error"]).max() == pytest.approx(figures["car", "lateral_error_max_m"], abs=0.005)
+    assert of_car["lateral_error"] == pytest.approx(offset(of_car["x"], of_car["y"]), abs=1e-6)
+    assert of_car["speed"].max() == pytest.approx(figures["car", "speed_max_m_per_s"], abs=0.05)
+    way = np.hypot(np.diff(of_car["x"]), np.diff(of_car["y"])).sum()
+    assert way == pytest.approx(figures["car", "driven_m"], rel=0.01)
+    assert way == pytest.approx(np.trapezoid(of_car["speed"], at_s), rel=0.002)
+    age = signals.values("car", "command_age")
+    assert age.max() == pytest.approx(figures["car", "command_age_max_ms"])
+    assert age.mean() == pytest.approx(figures["car", "command_age_mean_ms"])
+    # The lane is where an independent formula has it, and each plan begins and ends near it.
+    lane = signals.values("world", "lane_x"), signals.values("world", "lane_y")
+    assert len(lane[0]) > 100 and offset(*lane) == pytest.approx(0, abs=1e-6)
+    assert signals.values("world", "lane_width").tolist() == [3.5]
+    plans = signals.values("planner", "trajectory_x"), signals.values("planner", "trajectory_y")
+    assert len(signals.values("planner", "trajectory_time")) == figures["planner", "plans"]
+    assert signals.column("planner", "trajectory_x", "entry").max() == 8 and abs(offset(*plans)).max() < 0.2
+    assert signals.values("planner", "stops").sum() == figures["planner", "plans_with_stop"]
+    assert signals.values("detection", "objects").sum() == figures["detection", "objects"]
+    assert len(signals.values("control", "steering_command")) >= 150
+    assert all(execution is not None for execution in signals.execution), "each is of a callback"
+    assert signals.units["car", "heading"] == "rad" and signals.tasks["car", "heading"] == "vehicle"
 
 
 def test_drives_in_virtual_time_are_the_same_to_the_byte(tacho, workloads):
@@ -98,6 +138,15 @@ def test_the_car_stops_before_an_obstacle(tacho, workloads):
     figures = quality(tacho.directory / "run")
     assert figures["detection", "objects"] > 50, "it is seen from afar, in the points of the LiDAR"
     assert figures["car", "collided"] == 0 and figures["car", "stop_margin_m"] == pytest.approx(3, abs=1)
+    signals = Signals(tacho.directory / "run")
+    places = [signals.values("world", f"obstacle_{axis}").tolist() for axis in "xy"]
+    assert places == [[40.0], [0.0]], "on the first straight; it is reported once, because it stays"
+    seen = [signals.values("detection", f"object_{axis}") for axis in "xy"]
+    assert len(seen[0]) == figures["detection", "objects"]
+    assert np.median(np.hypot(seen[0] - 40, seen[1])) < 0.3, "detection finds it where it is"
+    # Where the car stands at the end: half its length and the obstacle's radius from the obstacle, and the margin.
+    rest = 40 - signals.values("car", "x")[-1] - 4.508 / 2 - 0.4
+    assert rest == pytest.approx(figures["car", "stop_margin_m"], abs=0.02)
     assert f"It stood {figures['car', 'stop_margin_m']:.2f} m before an obstacle." in done.stdout
 
 

@@ -4,12 +4,14 @@ use crate::Header;
 use std::ffi::{c_char, c_int, c_void};
 
 /// `TACHO_TASK_ABI`: changes whenever the layout does.
-pub const TASK_ABI: u32 = 1;
+pub const TASK_ABI: u32 = 2;
 
 /// `struct tacho_task *`.
 pub type RawTask = *mut c_void;
 /// `tacho_task_figure`.
 pub type OnFigure = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char, f64);
+/// `tacho_task_report`.
+pub type OnReport = unsafe extern "C" fn(*mut c_void, u32, u32, i64, f64);
 /// `tacho_tasks`, which every library of tasks exports.
 pub type TasksEntry = unsafe extern "C" fn() -> *const Tasks;
 
@@ -32,6 +34,17 @@ pub struct TaskSlot {
     pub name: *const c_char,
     pub size: usize,
     pub optional: u32,
+    pub reserved: u32,
+}
+
+/// `struct tacho_task_signal`.
+#[repr(C)]
+#[allow(missing_docs)]
+pub struct TaskSignal {
+    pub name: *const c_char,
+    pub unit: *const c_char,
+    pub meaning: *const c_char,
+    pub is_list: u32,
     pub reserved: u32,
 }
 
@@ -87,6 +100,8 @@ pub struct TaskCall {
     pub now_ns: i64,
     pub inputs: *const TaskInput,
     pub outputs: *mut TaskOutput,
+    pub report: Option<OnReport>,
+    pub report_context: *mut c_void,
 }
 
 /// `struct tacho_task_kind`.
@@ -105,6 +120,8 @@ pub struct TaskKind {
     pub run: unsafe extern "C" fn(RawTask, *const TaskCall, *mut c_char) -> c_int,
     pub figures: Option<unsafe extern "C" fn(RawTask, OnFigure, *mut c_void)>,
     pub destroy: unsafe extern "C" fn(RawTask),
+    pub signals: *const TaskSignal,
+    pub signal_count: usize,
 }
 
 /// `struct tacho_tasks`.

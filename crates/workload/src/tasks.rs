@@ -21,6 +21,21 @@ pub struct TaskKind {
     pub inputs: Vec<TaskSlot>,
     /// Its outputs, in the order in which a node publishes them.
     pub outputs: Vec<TaskSlot>,
+    /// The signals that it reports over time.
+    pub signals: Vec<TaskSignal>,
+}
+
+/// A signal of a kind of task: one number at an instant, or one of each entry of a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskSignal {
+    /// Name.
+    pub name: String,
+    /// Unit; empty for a count, a ratio, or yes and no.
+    pub unit: String,
+    /// Meaning.
+    pub meaning: String,
+    /// Whether it has entries.
+    pub is_list: bool,
 }
 
 /// A parameter of a kind of task.

@@ -128,6 +128,8 @@ static const uint64_t tacho_widths[256] = {
     [TACHO_RCL_ACTION_FEEDBACK] = 0x88,
     [TACHO_HEADER_STAMP_SENT] = 0x68,
     [TACHO_HEADER_STAMP_TAKEN] = 0x68,
+    [TACHO_NODE_SIGNAL_INIT] = 0x621,
+    [TACHO_NODE_SIGNAL] = 0x62288,
 };
 
 #endif /* TACHO_WIDTHS_H_ */

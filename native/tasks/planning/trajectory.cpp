@@ -32,6 +32,14 @@ enum { SPEED, LATERAL, ACCELERATION, BRAKING, EMERGENCY, STOP_DISTANCE, SIDE_DIS
 
 constexpr tacho_task_slot INPUTS[] = {tasks::input("path"), tasks::optional_input("objects")};
 constexpr tacho_task_slot OUTPUTS[] = {tasks::output("trajectory", sizeof(tasks::Trajectory))};
+constexpr tacho_task_signal SIGNALS[] = {
+    tasks::list("trajectory_x", "m", "up to 9 points of the trajectory, from its begin to its end"),
+    tasks::list("trajectory_y", "m", "up to 9 points of the trajectory, from its begin to its end"),
+    tasks::signal("trajectory_time", "s", "from the sensing of the vehicle to the end of the trajectory"),
+    tasks::signal("stops", "", "whether it stops for an object, or blind"),
+};
+enum { S_X, S_Y, S_TIME, S_STOPS };
+constexpr uint32_t REPORTED = 9;
 
 // The spline from the vehicle on, at equal ways.
 struct Course {
@@ -69,9 +77,10 @@ class Trajectory : public tasks::Task {
     const std::vector<double> speeds = speed_profile(course.distances, course.curvatures, speed, stop, limits_);
     ++plans_;
     stops_ += stop.has_value();
-    tasks::publish(
-        call, 0,
-        stop && *stop <= 0 ? standing(course, path->prefix.stamp_ns) : timed(course, speeds, path->prefix.stamp_ns));
+    const tasks::Trajectory trajectory =
+        stop && *stop <= 0 ? standing(course, path->prefix.stamp_ns) : timed(course, speeds, path->prefix.stamp_ns);
+    tasks::publish(call, 0, trajectory);
+    report(call, trajectory, stop.has_value());
   }
 
   void figures(const tasks::Figures &figure) override {
@@ -81,6 +90,19 @@ class Trajectory : public tasks::Task {
   }
 
  private:
+  static void report(const tacho_task_call &call, const tasks::Trajectory &trajectory, bool stops) {
+    const auto one = [&](uint32_t signal, double value, uint32_t entry = 0) {
+      tasks::report(call, signal, trajectory.prefix.stamp_ns, value, entry);
+    };
+    const uint32_t last = trajectory.prefix.count - 1, steps = std::min(last, REPORTED - 1);
+    for (uint32_t i = 0; i <= steps; ++i) {
+      const auto &point = trajectory.points[steps ? last * i / steps : 0];
+      one(S_X, point.x, i), one(S_Y, point.y, i);
+    }
+    one(S_TIME, trajectory.points[last].time);
+    one(S_STOPS, stops);
+  }
+
   Course course_of(const tasks::Path &path) const {
     std::vector<double> x, y;
     for (uint32_t i = 0; i < path.prefix.count; ++i) {
@@ -193,8 +215,10 @@ class Trajectory : public tasks::Task {
 
 }  // namespace
 
-constexpr tacho_task_kind TRAJECTORY = tasks::kind<Trajectory>(
-    "trajectory", "a spline with times within the limits of the vehicle, which stops for objects", PARAMETERS, INPUTS,
-    OUTPUTS);
+constexpr tacho_task_kind TRAJECTORY = tasks::with_signals(
+    tasks::kind<Trajectory>("trajectory",
+                            "a spline with times within the limits of the vehicle, which stops for objects", PARAMETERS,
+                            INPUTS, OUTPUTS),
+    SIGNALS);
 
 }  // namespace planning

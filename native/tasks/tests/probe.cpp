@@ -78,6 +78,10 @@ class Copy : public tasks::Task {
 
 constexpr tacho_task_parameter COUNT_PARAMETERS[] = {{"size", "", 8, 1e6, 64, "bytes that it fills"}};
 constexpr tacho_task_slot COUNT_OUTPUTS[] = {tasks::output("count", 8)};
+constexpr tacho_task_signal COUNT_SIGNALS[] = {
+    tasks::signal("count", "", "messages before"),
+    tasks::list("square", "m/s^2", "entries 0 and 1: the square of the count, and its negative"),
+};
 
 // Publishes 0, 1, 2 ... in every byte.
 class Count : public tasks::Task {
@@ -86,6 +90,10 @@ class Count : public tasks::Task {
   void run(const tacho_task_call &call) override {
     tacho_task_output &output = call.outputs[0];
     if (!output.data) return;
+    const auto count = static_cast<double>(next_);
+    tasks::report(call, 0, call.now_ns, count);
+    tasks::report(call, 1, call.now_ns - 1000, count * count, 0);
+    tasks::report(call, 1, call.now_ns - 1000, -count * count, 1);
     std::memset(output.data, static_cast<int>(next_++ % 256), output.size);
     output.publish = 1;
   }
@@ -142,7 +150,7 @@ class Compute : public tasks::Task {
 
 constexpr tacho_task_kind KINDS[] = {
     tasks::kind<Copy>("probe_copy", "copies", COPY_PARAMETERS, INPUTS, OUTPUTS),
-    tasks::source<Count>("probe_count", "counts", COUNT_PARAMETERS, COUNT_OUTPUTS),
+    tasks::with_signals(tasks::source<Count>("probe_count", "counts", COUNT_PARAMETERS, COUNT_OUTPUTS), COUNT_SIGNALS),
     tasks::sink<Check>("probe_check", "checks", CHECK_INPUTS),
     tasks::kind<Compute>("probe_compute", "computes", COMPUTE_PARAMETERS, INPUTS, OUTPUTS),
 };

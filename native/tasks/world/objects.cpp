@@ -5,6 +5,7 @@
 #include "track.hpp"
 
 #include <tasks/messages.hpp>
+#include <tasks/object_signals.hpp>
 
 #include <cmath>
 
@@ -33,6 +34,7 @@ class GroundTruthObjects : public tasks::Task {
       objects.objects[objects.prefix.count++] = {at.x, at.y, obstacle.radius, 0};
     }
     tasks::publish(call, 0, objects);
+    tasks::report_objects(call, objects.objects, objects.prefix.count, objects.prefix.stamp_ns);
   }
 
  private:
@@ -42,7 +44,9 @@ class GroundTruthObjects : public tasks::Task {
 
 }  // namespace
 
-constexpr tacho_task_kind GROUND_TRUTH_OBJECTS = tasks::kind<GroundTruthObjects>(
-    "ground_truth_objects", "the obstacles near the vehicle as they are", PARAMETERS, INPUTS, OUTPUTS);
+constexpr tacho_task_kind GROUND_TRUTH_OBJECTS = tasks::with_signals(
+    tasks::kind<GroundTruthObjects>("ground_truth_objects", "the obstacles near the vehicle as they are", PARAMETERS,
+                                    INPUTS, OUTPUTS),
+    tasks::OBJECT_SIGNALS);
 
 }  // namespace world

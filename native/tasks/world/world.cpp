@@ -2,8 +2,13 @@
 //
 // Publishes the truth about the world.
 #include "kinds.hpp"
+#include "track.hpp"
 
 #include <tasks/messages.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
 
 namespace world {
 namespace {
@@ -50,6 +55,18 @@ enum {
 };
 
 constexpr tacho_task_slot OUTPUTS[] = {tasks::output("world", sizeof(tasks::World))};
+constexpr tacho_task_signal SIGNALS[] = {
+    tasks::list("lane_x", "m", "points of the centre line, in their order; once"),
+    tasks::list("lane_y", "m", "points of the centre line, in their order; once"),
+    tasks::signal("lane_width", "m", "between the borders of the lane; once"),
+    tasks::signal("obstacles", "", "number of obstacles; when they change"),
+    tasks::list("obstacle_x", "m", "true place of each obstacle; when they change"),
+    tasks::list("obstacle_y", "m", "true place of each obstacle; when they change"),
+    tasks::list("obstacle_radius", "m", "of each obstacle; when they change"),
+};
+enum { S_LANE_X, S_LANE_Y, S_LANE_WIDTH, S_OBSTACLES, S_OBSTACLE_X, S_OBSTACLE_Y, S_OBSTACLE_RADIUS };
+constexpr double LANE_STEP = 4;       // m, between reported points of the centre line
+constexpr double MOST_POINTS = 5000;  // of them
 
 class World : public tasks::Task {
  public:
@@ -77,9 +94,35 @@ class World : public tasks::Task {
     const double since = tasks::seconds(call.now_ns - *start_ns_);
     world_.prefix.count = since >= from_ && since < until_ ? count_ : 0;
     tasks::publish(call, 0, world_);
+    if (call.report) report(call);
   }
 
  private:
+  void report(const tacho_task_call &call) {
+    const auto one = [&](uint32_t signal, double value, uint32_t entry = 0) {
+      tasks::report(call, signal, call.now_ns, value, entry);
+    };
+    const Track track(world_);
+    if (!is_told_) {
+      const auto points = static_cast<uint32_t>(std::min(std::ceil(track.length() / LANE_STEP), MOST_POINTS));
+      for (uint32_t i = 0; i < points; ++i) {
+        const Place place = track.at(track.length() * i / points);
+        one(S_LANE_X, place.x, i), one(S_LANE_Y, place.y, i);
+      }
+      one(S_LANE_WIDTH, world_.lane_width);
+    } else if (std::memcmp(&told_, &world_, sizeof told_) == 0) {
+      return;
+    }
+    one(S_OBSTACLES, world_.prefix.count);
+    for (uint32_t i = 0; i < world_.prefix.count; ++i) {
+      const Place place = track.at(world_.obstacles[i].distance, world_.obstacles[i].offset);
+      one(S_OBSTACLE_X, place.x, i), one(S_OBSTACLE_Y, place.y, i);
+      one(S_OBSTACLE_RADIUS, world_.obstacles[i].radius, i);
+    }
+    is_told_ = true;
+    told_ = world_;
+  }
+
   [[noreturn]] static void refuse(const char *what, double found, const char *expected) {
     throw std::runtime_error(std::string("found ") + std::to_string(found) + " m as " + what + ", expected " +
                              expected);
@@ -88,12 +131,15 @@ class World : public tasks::Task {
   double from_, until_;
   uint32_t count_;
   tasks::World world_;
+  bool is_told_ = false;
+  tasks::World told_{};  // what was reported last
   std::optional<int64_t> start_ns_;
 };
 
 }  // namespace
 
-constexpr tacho_task_kind WORLD =
-    tasks::source<World>("world", "a closed lane with four corners, walls, and obstacles", PARAMETERS, OUTPUTS);
+constexpr tacho_task_kind WORLD = tasks::with_signals(
+    tasks::source<World>("world", "a closed lane with four corners, walls, and obstacles", PARAMETERS, OUTPUTS),
+    SIGNALS);
 
 }  // namespace world
