@@ -51,6 +51,7 @@ class Config(Structure):
         ("input_count", c_size_t),
         ("outputs", POINTER(Endpoint)),
         ("output_count", c_size_t),
+        ("texts", POINTER(c_char_p)),
     ]
 
 
@@ -84,6 +85,10 @@ class Call(Structure):
     ]
 
 
+class Text(Structure):
+    _fields_ = [("name", c_char_p), ("meaning", c_char_p)]
+
+
 class Signal(Structure):
     _fields_ = [
         ("name", c_char_p),
@@ -113,6 +118,8 @@ class Kind(Structure):
         ("destroy", CFUNCTYPE(None, c_void_p)),
         ("signals", POINTER(Signal)),
         ("signal_count", c_size_t),
+        ("texts", POINTER(Text)),
+        ("text_count", c_size_t),
     ]
 
 
@@ -152,6 +159,7 @@ class Task:
         sizes: list[int] | None = None,
         seed: int = 1,
         library: Path | None = None,
+        texts: dict[str, str] | None = None,
         **parameters,
     ):
         self.kind = kinds(library)[name] if library else find(name)
@@ -173,6 +181,9 @@ class Task:
             len(slots),
             (Endpoint * len(outputs))(*outputs),
             len(outputs),
+            (c_char_p * self.kind.text_count)(
+                *((texts or {}).get(self.kind.texts[i].name.decode(), "").encode() for i in range(self.kind.text_count))
+            ),
         )
         self.error = ctypes.create_string_buffer(ERROR_SIZE)
         # What it reported in the last call: name, entry, instant and value.

@@ -27,6 +27,14 @@ pub struct TaskParameter {
     pub meaning: *const c_char,
 }
 
+/// `struct tacho_task_text`.
+#[repr(C)]
+#[allow(missing_docs)]
+pub struct TaskText {
+    pub name: *const c_char,
+    pub meaning: *const c_char,
+}
+
 /// `struct tacho_task_slot`.
 #[repr(C)]
 #[allow(missing_docs)]
@@ -68,6 +76,7 @@ pub struct TaskConfig {
     pub input_count: usize,
     pub outputs: *const TaskEndpoint,
     pub output_count: usize,
+    pub texts: *const *const c_char,
 }
 
 /// `struct tacho_task_input`.
@@ -122,6 +131,8 @@ pub struct TaskKind {
     pub destroy: unsafe extern "C" fn(RawTask),
     pub signals: *const TaskSignal,
     pub signal_count: usize,
+    pub texts: *const TaskText,
+    pub text_count: usize,
 }
 
 /// `struct tacho_tasks`.

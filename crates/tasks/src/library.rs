@@ -134,6 +134,7 @@ unsafe fn describe(kind: &'static abi::TaskKind, path: &Path) -> TaskKind {
             missing: None,
             meaning: text(kind.meaning),
             parameters: slice(kind.parameters, kind.parameter_count).iter().map(parameter).collect(),
+            texts: slice(kind.texts, kind.text_count).iter().map(|of| text(of.name)).collect(),
             inputs: slice(kind.inputs, kind.input_count).iter().map(slot).collect(),
             outputs: slice(kind.outputs, kind.output_count).iter().map(slot).collect(),
             signals: slice(kind.signals, kind.signal_count).iter().map(signal).collect(),

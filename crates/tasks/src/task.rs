@@ -141,6 +141,9 @@ impl Task {
             endpoints.iter().map(one).collect()
         };
         let (inputs, outputs) = (raw(config.inputs)?, raw(config.outputs)?);
+        let of_kind = kind.of.texts(config.parameters);
+        let of_kind = of_kind.iter().map(|text| c_text(text)).collect::<Result<Vec<_>, Error>>()?;
+        let pointers: Vec<*const c_char> = of_kind.iter().map(|text| text.as_ptr()).collect();
         let raw = abi::TaskConfig {
             node: node.as_ptr(),
             seed: config.seed,
@@ -149,6 +152,7 @@ impl Task {
             input_count: inputs.len(),
             outputs: outputs.as_ptr(),
             output_count: outputs.len(),
+            texts: pointers.as_ptr(),
         };
         let mut error = Box::new([0; ERROR_SIZE]);
         // SAFETY: the configuration lives through the call.

@@ -37,6 +37,12 @@ struct tacho_task_parameter {
   const char *meaning;
 };
 
+/* A text that a kind of task takes: a path, the name of a topic. A workload writes it like a parameter. */
+struct tacho_task_text {
+  const char *name;
+  const char *meaning;
+};
+
 /* An input or an output that a kind of task has. The first input is the first subscription of the node, and so on. */
 struct tacho_task_slot {
   const char *name; /* "trajectory": what it carries, not the topic */
@@ -69,6 +75,7 @@ struct tacho_task_config {
   size_t input_count;
   const struct tacho_task_endpoint *outputs;
   size_t output_count;
+  const char *const *texts; /* of the kind's texts, in their order; "" if the workload gives none */
 };
 
 /* The latest message of an input. */
@@ -124,6 +131,8 @@ struct tacho_task_kind {
 
   const struct tacho_task_signal *signals;
   size_t signal_count;
+  const struct tacho_task_text *texts;
+  size_t text_count;
 };
 
 struct tacho_tasks {

@@ -739,7 +739,7 @@ export interface ViewChain {
   path: string[];
   /** How long that part is, ns. */
   took: Column;
-  /** The instances of the greatest end-to-end times that are explained, the greatest first. */
+  /** The late ones that are explained, the longest first: longer than the median of the chain by more than a tenth. */
   worst: Explained[];
 }
 

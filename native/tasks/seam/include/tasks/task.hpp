@@ -77,8 +77,22 @@ template <class Of>
 constexpr tacho_task_kind kind_of(const char *name, const char *meaning, List<tacho_task_parameter> parameters,
                                   List<tacho_task_slot> inputs, List<tacho_task_slot> outputs) {
   using Entry = Entries<Of>;
-  return {name,          meaning,       parameters.first, parameters.count, inputs.first,   inputs.count, outputs.first,
-          outputs.count, Entry::create, Entry::run,       Entry::figures,   Entry::destroy, nullptr,      0};
+  return {name,
+          meaning,
+          parameters.first,
+          parameters.count,
+          inputs.first,
+          inputs.count,
+          outputs.first,
+          outputs.count,
+          Entry::create,
+          Entry::run,
+          Entry::figures,
+          Entry::destroy,
+          nullptr,
+          0,
+          nullptr,
+          0};
 }
 
 template <class Of, size_t P, size_t I, size_t O>
