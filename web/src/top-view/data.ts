@@ -22,6 +22,8 @@ export interface Place {
 export interface Lists {
   node: string;
   at: Float64Array;
+  /** Entries of all lists. */
+  all: number;
   entries(list: number): Place[];
 }
 
@@ -100,6 +102,7 @@ function listsOf(shape: Sets): Lists {
   return {
     node: shape.node,
     at,
+    all: x.length,
     entries: (list) => {
       const found: Place[] = [];
       for (let i = first[list] ?? 0; i < (first[list + 1] ?? 0); i++)

@@ -277,8 +277,8 @@ function marksOf(drive: Drive, late: readonly InForce[]): HTMLElement {
   return h(
     "p",
     { class: "top-view-legend" },
-    drive.obstacles !== undefined && drive.obstacles.at.length > 0 && mark("obstacle", "obstacle"),
-    drive.seen.length > 0 && mark("seen", `seen by ${drive.seen.map(({ node }) => node).join(", ")}`),
+    drive.obstacles !== undefined && drive.obstacles.all > 0 && mark("obstacle", "obstacle"),
+    drive.seen.some(({ all }) => all > 0) && mark("seen", `seen by ${drive.seen.map(({ node }) => node).join(", ")}`),
     drive.plans.length > 0 && mark("plan", "planned"),
     late.length > 0 && mark("late-mark", "late message"),
     drive.left !== undefined && mark("left-lane", "left the lane"),

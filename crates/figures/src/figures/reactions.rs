@@ -1,5 +1,5 @@
-//! Reactions to obstacles that came into the way of a car, stage by stage, from the signals of its tasks (docs/figures.md,
-//! `reactions`).
+//! Reactions to obstacles that came into the way of a car, stage by stage, from the signals of its tasks
+//! (docs/drive.md, "Reactions").
 
 use crate::figures::Repeat;
 use std::collections::BTreeMap;
@@ -134,8 +134,8 @@ impl<'a> Signals<'a> {
     fn appeared(&self, noticed_ns: i64) -> i64 {
         let Some(world) = self.of_task("world", "obstacles") else { return noticed_ns };
         let counts = self.of_node(world, "obstacles");
-        let grows = counts.windows(2).filter(|pair| pair[1].value > pair[0].value).map(|pair| pair[1].at_ns);
-        grows.filter(|at| (noticed_ns - WORLD_BEFORE_NS..=noticed_ns).contains(at)).next_back().unwrap_or(noticed_ns)
+        let mut grows = counts.windows(2).filter(|pair| pair[1].value > pair[0].value).map(|pair| pair[1].at_ns);
+        grows.rfind(|at| (noticed_ns - WORLD_BEFORE_NS..=noticed_ns).contains(at)).unwrap_or(noticed_ns)
     }
 
     /// Who found the obstacle in the way first: when it was sensed, when it was found, and by which node; in the order
@@ -213,4 +213,131 @@ fn way(speeds: &[&Sample], from_ns: i64, to_ns: i64) -> f64 {
         }
     };
     speeds.windows(2).map(piece).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tacho_tables::row;
+    use tacho_tables::rows::Rows;
+
+    const MS: i64 = 1_000_000;
+
+    /// What nodes report, sample by sample.
+    #[derive(Default)]
+    struct Told {
+        tables: Tables,
+        samples: Vec<Sample>,
+    }
+
+    impl Told {
+        /// `value` of signal `task.name`, of the node of the task.
+        fn say(&mut self, of: &str, [at_ms, reported_ms]: [i64; 2], value: f64) {
+            let (task, name) = of.split_once('.').expect("a task and a signal");
+            let node = match self.tables.nodes.iter().position(|node| node.name == format!("/{task}")) {
+                Some(node) => Row::behind(node),
+                None => row::add(&mut self.tables.nodes, Node { process: Row::new(0), name: format!("/{task}") }),
+            };
+            let is_it = |signal: &Signal| signal.node == node && signal.name == name;
+            let signal = match self.tables.signals.iter().position(is_it) {
+                Some(signal) => Row::behind(signal),
+                None => {
+                    let (task, name, unit) = (task.to_owned(), name.to_owned(), String::new());
+                    row::add(&mut self.tables.signals, Signal { node, task, name, unit, list: false })
+                }
+            };
+            let (at_ns, reported_ns) = (at_ms * MS, reported_ms * MS);
+            self.samples.push(Sample { signal, entry: 0, at_ns, reported_ns, execution: None, value });
+        }
+
+        fn reactions(mut self) -> Vec<ReactionFigures> {
+            self.samples.sort_by_key(|sample| sample.reported_ns);
+            self.tables.samples = Rows::from(self.samples);
+            of_run(&self.tables)
+        }
+    }
+
+    /// A car at 10 m/s along x that brakes by 5 m/s^2 from 1.5 s on until it stands; an obstacle whose free way was 20 m
+    /// at 1 s appears at `appears_ms`.
+    fn drive(appears_ms: i64) -> Told {
+        let mut told = Told::default();
+        told.say("world.obstacles", [0, 0], 0.0);
+        told.say("world.obstacles", [appears_ms, appears_ms], 1.0);
+        for (axis, place) in [("x", 32.0), ("y", 0.0)] {
+            told.say(&format!("world.obstacle_{axis}"), [appears_ms, appears_ms], place);
+        }
+        for ms in (0..4000).step_by(10) {
+            let braked = (ms as f64 / 1e3 - 1.5).clamp(0.0, 2.0);
+            let x = 10.0 * (ms.min(1500) as f64 / 1e3) + 10.0 * braked - 2.5 * braked * braked;
+            told.say("vehicle.x", [ms, ms], x);
+            told.say("vehicle.y", [ms, ms], 0.0);
+            told.say("vehicle.speed", [ms, ms], 10.0 - 5.0 * braked);
+            let brakes = (1500..3500).contains(&ms);
+            told.say("vehicle.acceleration", [ms, ms], if brakes { -5.0 } else { 0.0 });
+            if ms >= appears_ms {
+                told.say("vehicle.obstacle_gap", [ms, ms], 30.0 - x);
+            }
+        }
+        told
+    }
+
+    #[test]
+    fn a_reaction_is_told_stage_by_stage_with_its_ways() {
+        let mut told = drive(1000);
+        // Something else far away, before the obstacle and after it, is no sighting of it.
+        for (at, reported, x) in [(900, 950, 60.0), (1000, 1050, 60.0), (1100, 1160, 31.5)] {
+            told.say("detection.object_x", [at, reported], x);
+            told.say("detection.object_y", [at, reported], 0.0);
+        }
+        [(900, 0.0), (1080, 1.0), (1200, 1.0)].map(|(at, stops)| told.say("planner.stops", [at, at + 20], stops));
+        told.say("control.acceleration_command", [1090, 1090], 0.1);
+        told.say("control.acceleration_command", [1300, 1300], -5.0);
+        let [reaction] = &told.reactions()[..] else { panic!("one reaction") };
+        let stages: Vec<_> = reaction.stages.iter().map(|of| (of.stage.as_str(), &*of.node, of.after_ms)).collect();
+        let expected = [
+            ("sensed", "/detection", 100.0),
+            ("found", "/detection", 160.0),
+            // The plan before that stopped for something else.
+            ("planned", "/planner", 220.0),
+            ("commanded", "/control", 300.0),
+            ("braking", "/vehicle", 500.0),
+            ("standing", "/vehicle", 2500.0),
+        ];
+        assert_eq!(stages, expected);
+        let close = |found: Option<f64>, expected: f64| assert!((found.unwrap() - expected).abs() < 0.03, "{found:?}");
+        assert_eq!((reaction.at_ns, reaction.speed_m_per_s, reaction.reaction_ms), (1000 * MS, 10.0, Some(500.0)));
+        close(Some(reaction.free_way_m), 20.0);
+        close(reaction.reaction_way_m, 5.0);
+        // v t + v^2 / 2 b
+        close(reaction.stop_way_m, 5.0 + 10.0);
+        close(reaction.margin_m, 5.0);
+    }
+
+    #[test]
+    fn who_does_nothing_has_no_stages_and_what_was_always_there_is_no_reaction() {
+        let [reaction] = &drive(1000).reactions()[..] else { panic!("one reaction") };
+        // It brakes, though nobody found anything: then only what the car did is known.
+        let stages: Vec<_> = reaction.stages.iter().map(|of| of.stage.as_str()).collect();
+        assert_eq!(stages, ["braking", "standing"]);
+        assert!(drive(0).reactions().is_empty());
+        // The car stands when it appears.
+        assert!(drive(3800).reactions().is_empty());
+        assert!(of_run(&Tables::default()).is_empty());
+    }
+
+    #[test]
+    fn the_second_obstacle_counts_after_the_car_stood() {
+        let mut told = drive(1000);
+        for ms in (4000..6000).step_by(10) {
+            told.say("vehicle.x", [ms, ms], 25.0);
+            told.say("vehicle.y", [ms, ms], 0.0);
+            told.say("vehicle.speed", [ms, ms], 5.0);
+            told.say("vehicle.acceleration", [ms, ms], 0.0);
+            // At 5 s, something is suddenly nearer.
+            told.say("vehicle.obstacle_gap", [ms, ms], if ms < 5000 { 5.0 } else { 3.0 });
+        }
+        let found = told.reactions();
+        assert_eq!(found.iter().map(|of| of.at_ns / MS).collect::<Vec<_>>(), [1000, 5000]);
+        assert_eq!((found[1].reaction_ms, found[1].margin_m, found[1].stages.len()), (None, None, 0));
+    }
 }

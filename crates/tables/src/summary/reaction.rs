@@ -25,7 +25,8 @@ pub struct ReactionFigures {
     /// Way that it drove until it stood; absent if it did not.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stop_way_m: Option<f64>,
-    /// Free way before its front when it stood; negative inside the obstacle, absent if nothing was in its way any more.
+    /// Free way before its front when it stood; negative inside the obstacle, absent if nothing was in its way any
+    /// more.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub margin_m: Option<f64>,
 }
