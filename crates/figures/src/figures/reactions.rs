@@ -257,7 +257,7 @@ mod tests {
         }
     }
 
-    /// A car at 10 m/s along x that brakes by 5 m/s^2 from 1.5 s on until it stands; an obstacle whose free way was 20 m
+    /// A car at 10 m/s along x that brakes by 8 m/s^2 from 1.5 s on until it stands; an obstacle whose free way was 20 m
     /// at 1 s appears at `appears_ms`.
     fn drive(appears_ms: i64) -> Told {
         let mut told = Told::default();
@@ -267,13 +267,13 @@ mod tests {
             told.say(&format!("world.obstacle_{axis}"), [appears_ms, appears_ms], place);
         }
         for ms in (0..4000).step_by(10) {
-            let braked = (ms as f64 / 1e3 - 1.5).clamp(0.0, 2.0);
-            let x = 10.0 * (ms.min(1500) as f64 / 1e3) + 10.0 * braked - 2.5 * braked * braked;
+            let braked = (ms as f64 / 1e3 - 1.5).clamp(0.0, 1.25);
+            let x = 10.0 * (ms.min(1500) as f64 / 1e3) + 10.0 * braked - 4.0 * braked * braked;
             told.say("vehicle.x", [ms, ms], x);
             told.say("vehicle.y", [ms, ms], 0.0);
-            told.say("vehicle.speed", [ms, ms], 10.0 - 5.0 * braked);
-            let brakes = (1500..3500).contains(&ms);
-            told.say("vehicle.acceleration", [ms, ms], if brakes { -5.0 } else { 0.0 });
+            told.say("vehicle.speed", [ms, ms], 10.0 - 8.0 * braked);
+            let brakes = (1500..2750).contains(&ms);
+            told.say("vehicle.acceleration", [ms, ms], if brakes { -8.0 } else { 0.0 });
             if ms >= appears_ms {
                 told.say("vehicle.obstacle_gap", [ms, ms], 30.0 - x);
             }
@@ -289,7 +289,9 @@ mod tests {
             told.say("detection.object_x", [at, reported], x);
             told.say("detection.object_y", [at, reported], 0.0);
         }
-        [(900, 0.0), (1080, 1.0), (1200, 1.0)].map(|(at, stops)| told.say("planner.stops", [at, at + 20], stops));
+        for (at, stops) in [(900, 0.0), (1080, 1.0), (1200, 1.0)] {
+            told.say("planner.stops", [at, at + 20], stops);
+        }
         told.say("control.acceleration_command", [1090, 1090], 0.1);
         told.say("control.acceleration_command", [1300, 1300], -5.0);
         let [reaction] = &told.reactions()[..] else { panic!("one reaction") };
@@ -301,7 +303,7 @@ mod tests {
             ("planned", "/planner", 220.0),
             ("commanded", "/control", 300.0),
             ("braking", "/vehicle", 500.0),
-            ("standing", "/vehicle", 2500.0),
+            ("standing", "/vehicle", 1750.0),
         ];
         assert_eq!(stages, expected);
         let close = |found: Option<f64>, expected: f64| assert!((found.unwrap() - expected).abs() < 0.03, "{found:?}");
@@ -309,8 +311,8 @@ mod tests {
         close(Some(reaction.free_way_m), 20.0);
         close(reaction.reaction_way_m, 5.0);
         // v t + v^2 / 2 b
-        close(reaction.stop_way_m, 5.0 + 10.0);
-        close(reaction.margin_m, 5.0);
+        close(reaction.stop_way_m, 5.0 + 6.25);
+        close(reaction.margin_m, 20.0 - 11.25);
     }
 
     #[test]
@@ -329,12 +331,12 @@ mod tests {
     fn the_second_obstacle_counts_after_the_car_stood() {
         let mut told = drive(1000);
         for ms in (4000..6000).step_by(10) {
-            told.say("vehicle.x", [ms, ms], 25.0);
+            told.say("vehicle.x", [ms, ms], 21.25);
             told.say("vehicle.y", [ms, ms], 0.0);
             told.say("vehicle.speed", [ms, ms], 5.0);
             told.say("vehicle.acceleration", [ms, ms], 0.0);
             // At 5 s, something is suddenly nearer.
-            told.say("vehicle.obstacle_gap", [ms, ms], if ms < 5000 { 5.0 } else { 3.0 });
+            told.say("vehicle.obstacle_gap", [ms, ms], if ms < 5000 { 8.75 } else { 3.0 });
         }
         let found = told.reactions();
         assert_eq!(found.iter().map(|of| of.at_ns / MS).collect::<Vec<_>>(), [1000, 5000]);

@@ -17,10 +17,10 @@ const PROGRESS_EVERY_BYTES: u64 = 1 << 20;
 /// How many bytes of a message are read for its stamp.
 const MESSAGE_START: usize = MessageHead::BYTES + stamp::BYTES;
 
-/// Reads one file that is in memory.
-pub fn read_bytes(bytes: &[u8], on_message: &mut dyn FnMut(BagMessage)) -> Bag {
-    let mut on_message = |message, _: &[u8]| on_message(message);
-    let mut reading = Reading::new(&mut on_message, None);
+/// Reads one file that is in memory; messages of the topic `data_of` come with their data.
+pub fn read_bytes(bytes: &[u8], data_of: Option<&str>, on_message: &mut dyn FnMut(BagMessage, &[u8])) -> Bag {
+    let mut on_message = |message, data: &[u8]| on_message(message, data);
+    let mut reading = Reading::new(&mut on_message, data_of.map(str::to_owned));
     reading.file(Path::new("bag.mcap"), io::Cursor::new(bytes), bytes.len() as u64, &mut |_, _| true);
     reading.bag
 }
