@@ -670,7 +670,10 @@ export interface ReactionFigures {
   at_ns: number;
   /** Free way before its front then. */
   free_way_m: number;
-  /** Free way before its front when it stood; negative inside the obstacle, absent if nothing was in its way any more. */
+  /**
+   * Free way before its front when it stood; negative inside the obstacle, absent if nothing was in its way any
+   * more.
+   */
   margin_m?: number;
   /** The node that drives the car. */
   node: string;
