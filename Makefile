@@ -24,13 +24,17 @@ PACKAGES_AARCH64 := gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static
 # libclang-rt-14-dev holds the sanitizers of Debian 12's clang, which only recommends it.
 PACKAGES_TEST := iputils-ping liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang libclang-rt-14-dev tshark libfastrtps-dev liblwip-dev libnodeletlib-dev python3-roslaunch skopeo
 
-.PHONY: help build docs dist dist-aarch64 middleware perception demo micro micro-demo test bench fresh clean setup web native plugins rust
+.PHONY: help build docs dist dist-aarch64 middleware perception demo drive micro micro-demo test bench fresh clean setup web native plugins rust
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: native rust ## one driving chain on real ROS 2: measured, explained, tuned, proved (runs/demo)
 	@workloads/demo
+
+drive: native rust ## a car drives on real ROS 2, with real perception, untuned and tuned (runs/drive/report.html)
+	@$(MAKE) --no-print-directory perception || echo "drive: continuing without tasks of perception" >&2
+	@workloads/drive-demo
 
 build: middleware ## everything a user needs, under build/: build/tacho, build/lib, build/venv
 	@$(MAKE) --no-print-directory native rust plugins
@@ -86,6 +90,7 @@ rust: web
 	@echo "build: tacho (Rust); the first time takes some minutes"
 	@cargo build --release --locked
 	@for program in tacho tacho-node; do setup/program $(CARGO_TARGET_DIR)/release/$$program build/$$program; done
+	@setup/program $(CARGO_TARGET_DIR)/release/libtacho_tasks_replay.so build/lib/libtacho_tasks_replay.so
 
 docs: rust ## the documentation as a site that needs no network (build/docs/index.html)
 	@setup/python build/venv-docs setup/docs.txt

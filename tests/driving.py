@@ -9,11 +9,34 @@ from task_library import content, message
 STRAIGHT, BREADTH, RADIUS, LANE, WALL, WALL_HEIGHT = 100.0, 50.0, 60.0, 3.5, 6.0, 2.0
 
 
-def world(obstacles=(), straight=STRAIGHT, breadth=BREADTH, radius=RADIUS, lane=LANE, posts=(0, 5, 0.15, 3)) -> bytes:
-    """The world; an obstacle is its distance along the lane, offset, radius and height; posts have a spacing first."""
+def world(
+    obstacles=(),
+    straight=STRAIGHT,
+    breadth=BREADTH,
+    radius=RADIUS,
+    lane=LANE,
+    posts=(0, 5, 0.15, 3),
+    speeds=((0.0,) * 8, (0.0,) * 8),
+    at_s=0.0,
+) -> bytes:
+    """The world; an obstacle is its distance along the lane, offset, radius and height; posts have a spacing first;
+    speeds of the obstacles are those along the lane, then those to the left."""
     flat = [value for obstacle in obstacles for value in obstacle] + [0.0] * 4 * (8 - len(obstacles))
     return message(
-        "WLD1", "42d", straight, breadth, radius, lane, WALL, WALL_HEIGHT, *flat, *posts, count=len(obstacles)
+        "WLD2",
+        "58d",
+        straight,
+        breadth,
+        radius,
+        lane,
+        WALL,
+        WALL_HEIGHT,
+        *flat,
+        *posts,
+        *speeds[0],
+        *speeds[1],
+        count=len(obstacles),
+        stamp_ns=round(at_s * 1e9),
     )
 
 

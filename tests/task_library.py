@@ -19,7 +19,7 @@ from pathlib import Path
 
 from places import ROOT
 
-ABI = 1
+ABI = 2
 ERROR_SIZE = 1024
 
 
@@ -51,6 +51,7 @@ class Config(Structure):
         ("input_count", c_size_t),
         ("outputs", POINTER(Endpoint)),
         ("output_count", c_size_t),
+        ("texts", POINTER(c_char_p)),
     ]
 
 
@@ -71,8 +72,31 @@ class Output(Structure):
     _fields_ = [("data", c_void_p), ("size", c_size_t), ("publish", c_uint32), ("reserved", c_uint32)]
 
 
+REPORT = CFUNCTYPE(None, c_void_p, c_uint32, c_uint32, c_int64, c_double)
+
+
 class Call(Structure):
-    _fields_ = [("now_ns", c_int64), ("inputs", POINTER(Input)), ("outputs", POINTER(Output))]
+    _fields_ = [
+        ("now_ns", c_int64),
+        ("inputs", POINTER(Input)),
+        ("outputs", POINTER(Output)),
+        ("report", REPORT),
+        ("report_context", c_void_p),
+    ]
+
+
+class Text(Structure):
+    _fields_ = [("name", c_char_p), ("meaning", c_char_p)]
+
+
+class Signal(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("unit", c_char_p),
+        ("meaning", c_char_p),
+        ("is_list", c_uint32),
+        ("reserved", c_uint32),
+    ]
 
 
 FIGURE = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_double)
@@ -92,6 +116,10 @@ class Kind(Structure):
         ("run", CFUNCTYPE(c_int, c_void_p, POINTER(Call), c_void_p)),
         ("figures", CFUNCTYPE(None, c_void_p, FIGURE, c_void_p)),
         ("destroy", CFUNCTYPE(None, c_void_p)),
+        ("signals", POINTER(Signal)),
+        ("signal_count", c_size_t),
+        ("texts", POINTER(Text)),
+        ("text_count", c_size_t),
     ]
 
 
@@ -131,6 +159,7 @@ class Task:
         sizes: list[int] | None = None,
         seed: int = 1,
         library: Path | None = None,
+        texts: dict[str, str] | None = None,
         **parameters,
     ):
         self.kind = kinds(library)[name] if library else find(name)
@@ -152,8 +181,14 @@ class Task:
             len(slots),
             (Endpoint * len(outputs))(*outputs),
             len(outputs),
+            (c_char_p * self.kind.text_count)(
+                *((texts or {}).get(self.kind.texts[i].name.decode(), "").encode() for i in range(self.kind.text_count))
+            ),
         )
         self.error = ctypes.create_string_buffer(ERROR_SIZE)
+        # What it reported in the last call: name, entry, instant and value.
+        self.reported: list[tuple[str, int, float, float]] = []
+        self.report = REPORT(self.hear_report)
         self.raw = self.kind.create(ctypes.byref(config), self.error)
         if not self.raw:
             raise TaskFailed(self.error.value.decode())
@@ -177,13 +212,23 @@ class Task:
             self.hear(index, message)
         buffers = [ctypes.create_string_buffer(size) for size in self.sizes]
         outputs = [Output(ctypes.addressof(b) if due else None, len(b), 0, 0) for b in buffers]
-        call = Call(round(now_s * 1e9), (Input * len(self.inputs))(*self.inputs), (Output * len(outputs))(*outputs))
+        self.reported.clear()
+        call = Call(
+            round(now_s * 1e9),
+            (Input * len(self.inputs))(*self.inputs),
+            (Output * len(outputs))(*outputs),
+            self.report,
+            None,
+        )
         result = self.kind.run(self.raw, ctypes.byref(call), self.error)
         for message in self.inputs:
             message.is_new = 0
         if result < 0:
             raise TaskFailed(self.error.value.decode())
         return [b.raw if call.outputs[i].publish else None for i, b in enumerate(buffers)]
+
+    def hear_report(self, _, signal: int, entry: int, at_ns: int, value: float):
+        self.reported.append((self.kind.signals[signal].name.decode(), entry, at_ns / 1e9, value))
 
     def figures(self) -> dict[str, float]:
         """Its figures of quality, by their names."""

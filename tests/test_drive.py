@@ -6,8 +6,11 @@ import shutil
 import signal
 from pathlib import Path
 
+import numpy as np
 import pytest
+from driving import offset
 from places import ROOT
+from signals import Signals
 from waiting import finished, wait_for_window
 
 # Nodes that spin at 5 Hz and steer to a near point: their commands come so late that the car leaves its lane at once.
@@ -35,6 +38,8 @@ def test_the_car_keeps_its_lane_through_the_first_corner(tacho, workloads):
     assert chains["control"]["path"][0] == "/odometry" and chains["control"]["path"][-1] == "/car"
     assert chains["control"]["instances"] >= 150
 
+    assert_signals_agree(tacho.directory / "run", figures)
+
     # In virtual time, with the costs of this drive and the same phases, it drives the same way.
     options = ["--speed", "10m/s", "--instances", "200", "--virtual"]
     tacho("drive", workloads / "drive.yaml", *options, "--costs", "run", "-o", "virtual")
@@ -43,6 +48,41 @@ def test_the_car_keeps_its_lane_through_the_first_corner(tacho, workloads):
     for name, apart in [("driven_m", 0.02), ("speed_max_m_per_s", 0.02), ("lateral_error_max_m", 0.2)]:
         assert virtual["car", name] == pytest.approx(figures["car", name], rel=apart), name
     assert virtual["lidar", "points_mean"] == pytest.approx(figures["lidar", "points_mean"], rel=0.01)
+    assert_signals_agree(tacho.directory / "virtual", virtual)
+    real_signals, virtual_signals = Signals(tacho.directory / "run"), Signals(tacho.directory / "virtual")
+    assert sorted(real_signals.names) == sorted(virtual_signals.names)
+
+
+def assert_signals_agree(run: Path, figures: dict[tuple[str, str], float]):
+    """What the tasks reported over time is what they report of the whole drive, and lies on the track."""
+    signals = Signals(run)
+    of_car = {name: signals.values("car", name) for name in ("x", "y", "heading", "speed", "lateral_error")}
+    at_s = signals.at_s("car", "x")
+    for name in of_car:
+        assert np.array_equal(signals.at_s("car", name), at_s), f"{name} and x are of the same instants"
+    assert np.all(np.diff(at_s) > 0) and len(at_s) > 1900
+    # The figures are of each step of 1 ms, the signals of each published state.
+    assert abs(of_car["lateral_error"]).max() == pytest.approx(figures["car", "lateral_error_max_m"], abs=0.005)
+    assert of_car["lateral_error"] == pytest.approx(offset(of_car["x"], of_car["y"]), abs=1e-6)
+    assert of_car["speed"].max() == pytest.approx(figures["car", "speed_max_m_per_s"], abs=0.05)
+    way = np.hypot(np.diff(of_car["x"]), np.diff(of_car["y"])).sum()
+    assert way == pytest.approx(figures["car", "driven_m"], rel=0.01)
+    assert way == pytest.approx(np.trapezoid(of_car["speed"], at_s), rel=0.002)
+    age = signals.values("car", "command_age")
+    assert age.max() == pytest.approx(figures["car", "command_age_max_ms"])
+    assert age.mean() == pytest.approx(figures["car", "command_age_mean_ms"])
+    # The lane is where an independent formula has it, and each plan begins and ends near it.
+    lane = signals.values("world", "lane_x"), signals.values("world", "lane_y")
+    assert len(lane[0]) > 100 and offset(*lane) == pytest.approx(0, abs=1e-6)
+    assert signals.values("world", "lane_width").tolist() == [3.5]
+    plans = signals.values("planner", "trajectory_x"), signals.values("planner", "trajectory_y")
+    assert len(signals.values("planner", "trajectory_time")) == figures["planner", "plans"]
+    assert signals.column("planner", "trajectory_x", "entry").max() == 8 and abs(offset(*plans)).max() < 0.2
+    assert signals.values("planner", "stops").sum() == figures["planner", "plans_with_stop"]
+    assert signals.values("detection", "objects").sum() == figures["detection", "objects"]
+    assert len(signals.values("control", "steering_command")) >= 150
+    assert all(execution is not None for execution in signals.execution), "each is of a callback"
+    assert signals.units["car", "heading"] == "rad" and signals.tasks["car", "heading"] == "vehicle"
 
 
 def test_drives_in_virtual_time_are_the_same_to_the_byte(tacho, workloads):
@@ -98,7 +138,125 @@ def test_the_car_stops_before_an_obstacle(tacho, workloads):
     figures = quality(tacho.directory / "run")
     assert figures["detection", "objects"] > 50, "it is seen from afar, in the points of the LiDAR"
     assert figures["car", "collided"] == 0 and figures["car", "stop_margin_m"] == pytest.approx(3, abs=1)
+    signals = Signals(tacho.directory / "run")
+    places = [signals.values("world", f"obstacle_{axis}").tolist() for axis in "xy"]
+    assert places == [[40.0], [0.0]], "on the first straight; it is reported once, because it stays"
+    seen = [signals.values("detection", f"object_{axis}") for axis in "xy"]
+    assert len(seen[0]) == figures["detection", "objects"]
+    assert np.median(np.hypot(seen[0] - 40, seen[1])) < 0.3, "detection finds it where it is"
+    # Where the car stands at the end: half its length and the obstacle's radius from the obstacle, and the margin.
+    rest = 40 - signals.values("car", "x")[-1] - 4.508 / 2 - 0.4
+    assert rest == pytest.approx(figures["car", "stop_margin_m"], abs=0.02)
     assert f"It stood {figures['car', 'stop_margin_m']:.2f} m before an obstacle." in done.stdout
+
+
+def sudden(tacho, workloads, *options: str, expect=0) -> tuple[dict, Signals, dict[tuple[str, str], float]]:
+    """The reaction of a virtual drive to an obstacle that comes into its way."""
+    workload = workloads / "drive-sudden-obstacle.yaml"
+    tacho("drive", workload, "--virtual", *options, "-o", "run", expect=expect)
+    run = tacho.directory / "run"
+    (reaction,) = json.loads((run / "summary.json").read_text())["reactions"]
+    assert "Reactions to obstacles that came into the way" in tacho("explain", "run").stdout
+    return reaction, Signals(run), quality(run)
+
+
+@pytest.mark.parametrize("near,braking", [("11 m", 8), ("30 m", 3)])
+def test_the_stop_distance_is_reaction_way_and_braking_way(tacho, workloads, near, braking):
+    """v t + v^2 / 2 b: the way of the reaction time, and that of braking as planning may, `emergency` or `braking`."""
+    # Drive by wire brakes at once, so that the formula needs no ramp.
+    options = [f"--set=world.work.obstacle_near={near}", "--set=drive_by_wire.work.acceleration_rate=10000 m/s^2"]
+    reaction, signals, figures = sudden(tacho, workloads, *options)
+    v = reaction["speed_m_per_s"]
+    assert v == pytest.approx(10, abs=0.05)
+    # It appears with the next message of the world, which has 100 Hz.
+    front = 4.508 / 2 + 0.4
+    assert float(near.split()[0]) - front - reaction["free_way_m"] == pytest.approx(0.1, abs=0.11)
+    stages = [(of["stage"], of["node"]) for of in reaction["stages"]]
+    assert stages == [
+        ("sensed", "/detection"),
+        ("found", "/detection"),
+        ("planned", "/planner"),
+        ("commanded", "/control"),
+        ("braking", "/car"),
+        ("standing", "/car"),
+    ]
+    after = [of["after_ms"] for of in reaction["stages"]]
+    assert after == sorted(after) and after[4] == reaction["reaction_ms"]
+    # The LiDAR and odometry have 10 Hz, and drive by wire and the car's states 100 Hz.
+    assert 0 <= after[0] <= 100 and 0 <= after[2] - after[1] <= 100 and after[4] - after[3] <= 20
+    assert reaction["margin_m"] == pytest.approx(reaction["free_way_m"] - reaction["stop_way_m"], abs=0.02)
+    assert reaction["margin_m"] == pytest.approx(figures["car", "stop_margin_m"], abs=0.02)
+    assert figures["car", "collided"] == 0
+    # The track is straight there: ways are differences of x.
+    at_s, x = signals.at_s("car", "x"), signals.values("car", "x")
+    place = lambda ms: np.interp(reaction["at_ns"] / 1e9 + ms / 1e3, at_s, x)  # noqa: E731
+    assert reaction["reaction_way_m"] == pytest.approx(place(after[4]) - place(0), abs=0.01)
+    assert reaction["stop_way_m"] == pytest.approx(place(after[5]) - place(0), abs=0.01)
+    if braking == 8:
+        expected = v * reaction["reaction_ms"] / 1e3 + v * v / (2 * braking)
+        assert reaction["stop_way_m"] == pytest.approx(expected, rel=0.05)
+    else:
+        # There is time: it stands 3 m before the obstacle, and brakes no harder than it must.
+        assert reaction["margin_m"] == pytest.approx(3, abs=0.3)
+        assert signals.values("car", "acceleration").min() == pytest.approx(-3, abs=1)
+
+
+def test_a_pedestrian_who_crosses_comes_into_the_way_when_the_formula_says(tacho, workloads):
+    crossing = ["--set=world.work.obstacle_offset=-5 m", "--set=world.work.obstacle_crossing=2 m/s"]
+    reaction, signals, figures = sudden(tacho, workloads, *crossing, "--set=world.work.obstacle_near=45 m")
+    (appeared,) = {at for at in signals.at_s("world", "obstacle_x")[:1]}
+    y, at_s = signals.values("world", "obstacle_y"), signals.at_s("world", "obstacle_y")
+    assert y[:300] == pytest.approx(-5 + 2 * (at_s[:300] - appeared), abs=1e-6), "it walks"
+    assert y[-1] == pytest.approx(6 - 0.4), "up to the wall"
+    # Half the car and the pedestrian's radius from the centre line, where the car drives.
+    enters_s = appeared + (5 - 1.61 / 2 - 0.4) / 2
+    assert reaction["at_ns"] / 1e9 == pytest.approx(enters_s, abs=0.03)
+    assert figures["car", "collided"] == 0 and figures["car", "lane_kept"] == 1
+    # The car goes on when the way is free again.
+    assert signals.values("car", "speed").min() < 9 if reaction["reaction_ms"] else True
+    assert signals.values("car", "x").max() > 120
+
+
+def test_a_slower_car_ahead_is_not_hit(tacho, workloads):
+    options = ["--set=world.work.obstacle_speed=4 m/s", "--set=world.work.obstacle_near=30 m"]
+    reaction, signals, figures = sudden(tacho, workloads, *options)
+    x, at_s = signals.values("world", "obstacle_x"), signals.at_s("world", "obstacle_x")
+    straight = x < 199
+    assert straight.sum() > 100 and x[straight] == pytest.approx(120 + 4 * (at_s[straight] - at_s[0]), abs=1e-6)
+    assert reaction["reaction_ms"] is not None and figures["car", "collided"] == 0
+    assert figures["car", "obstacle_gap_min_m"] > 1
+    seen = [signals.values("detection", f"object_{axis}") for axis in "xy"]
+    when = signals.at_s("detection", "object_x")
+    on_straight = np.abs(seen[1]) < 1
+    expected = 120 + 4 * (when[on_straight] - at_s[0])
+    assert np.median(np.abs(seen[0][on_straight] - expected)) < 0.3, "detection finds it where it is when it is seen"
+
+
+def test_a_roadside_unit_makes_the_car_brake_early(tacho, workloads):
+    """The LiDAR sees the obstacle from 20 m on. In virtual time, which knows no links."""
+    hardest = {}
+    for name, at in (("with", "120 m"), ("without", "0 m")):
+        options = ["--virtual", f"--set=roadside_unit.work.at={at}"]
+        tacho("drive", workloads / "drive-v2x.yaml", *options, "-o", name)
+        figures = quality(tacho.directory / name)
+        assert figures["car", "collided"] == 0 and figures["car", "stop_margin_m"] == pytest.approx(3, abs=0.3)
+        assert (figures["planner", "plans_with_stop_for_others"] > 100) == (name == "with")
+        hardest[name] = Signals(tacho.directory / name).values("car", "acceleration").min()
+    # 3 m/s^2 is what planning takes if it suffices. From 20 m on, 12 m/s need v^2 / 2 s.
+    way = 20 - 4.508 / 2 - 0.4 - 3
+    assert hardest["with"] > -3.5 and hardest["without"] < -0.9 * 12**2 / (2 * way)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip"), reason="hosts need root and iproute2")
+def test_what_the_roadside_unit_says_crosses_a_link_with_delay_and_loss(tacho, workloads):
+    done = tacho("drive", workloads / "drive-v2x.yaml", "--duration", "16s", "-o", "run")
+    run = tacho.directory / "run"
+    topics = {topic["topic"]: topic for topic in json.loads((run / "summary.json").read_text())["topics"]}
+    told = topics["/roadside/objects"]
+    # A message has two fragments, each lost by 5 %: of 160, none lost in one run of four million.
+    assert 0 < told["lost"] < told["sent"] / 2 and told["latency_us"]["min"] >= 20_000
+    assert topics["/pose"]["latency_us"]["median"] < 20_000 and topics["/pose"]["lost"] == 0
+    assert quality(run)["planner", "plans_with_stop_for_others"] > 20, done.stdout
 
 
 @pytest.mark.skipif(

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import shutil
 import signal
 from collections import Counter
@@ -140,3 +141,53 @@ def test_an_interrupt_leaves_no_torn_file(tacho, run):
     finished(export)
     left = [path.name for path in tacho.directory.iterdir() if path.name.startswith("y")]
     assert left == (["y"] if export.returncode == 0 else []), export.returncode
+
+
+def test_signals_of_a_drive_are_counters_and_json(tacho, workloads):
+    options = ["--virtual", "--duration", "5s", "--set=world.work.obstacles=2", "--set=world.work.obstacle_at=20 m"]
+    tacho("drive", workloads / "drive.yaml", *options, "-o", "run")
+    run = tacho.directory / "run"
+    nodes = [row["name"] for row in table(run, "nodes")]
+    signals = table(run, "signals")
+    told = Counter()
+    expected = {}
+    for row in table(run, "samples"):
+        signal = signals[row["signal"]]
+        told[nodes[signal["node"]], signal["name"]] += 1
+        expected.setdefault((nodes[signal["node"]], row["at_ns"]), {}).setdefault(signal["name"], []).append(
+            row["value"]
+        )
+
+    tacho("export", "run", "--to", "perfetto", "-o", "t.pftrace")
+    trace = perfetto_trace_pb2.Trace.FromString((tacho.directory / "t.pftrace").read_bytes())
+    tracks = {p.track_descriptor.uuid: p.track_descriptor for p in trace.packet if p.HasField("track_descriptor")}
+    counters = Counter()
+    for packet in trace.packet:
+        track = tracks.get(packet.track_event.track_uuid)
+        if packet.HasField("track_event") and track.HasField("counter") and not track.name.startswith("latency"):
+            counters[tuple(track.name.split())] += 1
+            node, name = track.name.split()
+            assert packet.track_event.double_counter_value in expected[node, packet.timestamp][name]
+    plain = {(nodes[s["node"]], s["name"]) for s in signals if not s["list"]}
+    assert counters == {key: count for key, count in told.items() if key in plain} and counters["/car", "speed"] > 400
+
+    tacho("export", "run", "--to", "mcap", "-o", "m.mcap")
+    offset = json.loads((run / "run.json").read_text()).get("realtime_offset_ns") or 0
+    found = {}
+    with open(tacho.directory / "m.mcap", "rb") as file:
+        for schema, channel, message in make_reader(file).iter_messages():
+            if channel.topic.startswith("/tacho/signals/"):
+                values = json.loads(message.data)
+                assert values.keys() <= json.loads(schema.data)["properties"].keys()
+                found[channel.topic.removeprefix("/tacho/signals"), message.log_time - offset] = values
+    assert found.keys() == expected.keys()
+    units = {(nodes[s["node"]], s["name"]): s["unit"] for s in signals}
+    for key, values in expected.items():
+        suffix = {"": "", "m": "_m", "m/s": "_m_per_s", "m/s^2": "_m_per_s2", "rad": "_rad", "ms": "_ms", "s": "_s"}
+        for name, numbers in values.items():
+            has_list = (key[0], name) not in plain
+            assert found[key][name + suffix[units[key[0], name]]] == (numbers if has_list else numbers[0])
+    at_start = next(
+        values for (node, _), values in sorted(found.items(), key=lambda item: item[0][1]) if node == "/world"
+    )
+    assert at_start["obstacle_x_m"] == [20, pytest.approx(100 + 60 * math.sin(20 / 60))] and at_start["obstacles"] == 2

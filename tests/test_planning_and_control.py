@@ -139,6 +139,26 @@ def test_it_stops_if_nobody_says_what_stands_on_the_lane():
     assert planner.figures() == {"plans": 4, "plans_with_stop": 3, "plans_blind": 3}
 
 
+def test_it_also_stops_for_what_others_see_as_long_as_that_is_fresh():
+    planner = Task("trajectory", speed=6, objects_timeout=0.5)
+    stamped = lambda published, at_s: published[:8] + round(at_s * 1e9).to_bytes(8, "little") + published[16:]  # noqa: E731
+    own, others = stamped(objects((80, 0, 0.5, 0)), 1), stamped(objects((40, 0.2, 0.5, 0)), 0.8)
+    end = lambda published: trajectory_of(published)[-1]  # noqa: E731
+    (alone,) = planner(1, stamped(straight_path(6), 1), own)
+    assert end(alone)[1] == pytest.approx(80 - 0.5 - 3 - FRONT, abs=0.02)
+    assert "plans_with_stop_for_others" not in planner.figures()
+    (both,) = planner(1, stamped(straight_path(6), 1), own, others)
+    assert end(both)[1] == pytest.approx(40 - 0.5 - 3 - FRONT, abs=0.02), "the nearer one counts"
+    # 0.5 s after others sensed it, their last word counts no more; its own objects are still fresh.
+    (silent,) = planner(2, stamped(straight_path(6), 1.31), own)
+    assert end(silent)[1] == pytest.approx(80 - 0.5 - 3 - FRONT, abs=0.02)
+    # Others do not make a blind car see.
+    (blind,) = planner(2, stamped(straight_path(6), 1.6), None, stamped(objects(), 1.6))
+    assert end(blind)[6] == 0 and end(blind)[1] < 10
+    figures = planner.figures()
+    assert (figures["plans_with_stop_for_others"], figures["plans_blind"]) == (1, 1)
+
+
 def test_what_is_no_path_is_refused():
     planner = Task("trajectory", inputs=1)
     with pytest.raises(TaskFailed, match="found a path of 1 points, expected 2 or more"):

@@ -4,8 +4,10 @@ ends its node with its reason and loses nothing that was recorded."""
 import json
 import re
 
+import numpy as np
 import pytest
 from places import ROOT
+from signals import Signals
 
 # The task compares all bytes of a message, and the source fills them, so a message of another size or content is seen.
 CHAIN = """
@@ -69,6 +71,17 @@ def test_what_tasks_publish_arrives_whole(tacho, home, middleware, size):
     assert point["lost"] == 0 and point["skipped"] <= 2
     (chain,) = summary["chains"]
     assert chain["instances"] >= 40
+    # Signals: each call counts up, entries of a list are told apart, and all have the instant that the task gave.
+    signals = Signals(tacho.directory / "run")
+    counts = signals.values("source", "count")
+    assert counts.tolist() == list(range(len(counts))) and len(counts) >= topics["/count"]["sent"] >= 80
+    squares, entries = signals.values("source", "square"), signals.column("source", "square", "entry")
+    assert np.array_equal(squares[entries == 0], counts**2) and np.array_equal(squares[entries == 1], -(counts**2))
+    at_ns = signals.column("source", "count", "at_ns")
+    assert np.array_equal(signals.column("source", "square", "at_ns"), np.repeat(at_ns - 1000, 2))
+    late_ns = signals.column("source", "count", "reported_ns") - at_ns
+    assert late_ns.min() > -2000 and np.median(late_ns) < 1e6, "it is reported in the call that it is of"
+    assert signals.units["source", "square"] == "m/s^2"
     assert "relay" in tacho("explain", "run").stdout and "Quality of tasks" in tacho("explain", "run").stdout
 
 

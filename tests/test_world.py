@@ -4,7 +4,20 @@ import math
 
 import numpy as np
 import pytest
-from driving import RADIUS, STRAIGHT, WALL, WALL_HEIGHT, actuators, length, offset, points, state, vehicle_state, world
+from driving import (
+    RADIUS,
+    STRAIGHT,
+    WALL,
+    WALL_HEIGHT,
+    actuators,
+    boxes,
+    length,
+    offset,
+    points,
+    state,
+    vehicle_state,
+    world,
+)
 from task_library import Task, TaskFailed, content, stamp_ns
 
 HEIGHT = 1.73
@@ -12,7 +25,7 @@ CLOUD = 1 << 20
 
 
 def test_the_world_is_as_its_parameters_say():
-    told = content(Task("world", straight=100, breadth=50, radius=60)(0)[0], "WLD1", "6d")
+    told = content(Task("world", straight=100, breadth=50, radius=60)(0)[0], "WLD2", "6d")
     assert told == (100, 50, 60, 3.5, 6, 2)
     with pytest.raises(TaskFailed, match="found 5.000000 m as radius, expected more than the distance of the walls"):
         Task("world", radius=5, wall=6)
@@ -22,7 +35,7 @@ def test_obstacles_stand_in_a_row_from_when_they_appear_until_they_are_gone():
     task = Task("world", obstacles=3, obstacle_at=40, obstacle_spacing=10, obstacle_from=2, obstacle_until=4)
     counts = [np.frombuffer(task(5 + t)[0], "<u4", 1, 4)[0] for t in (0, 1.9, 2, 3.9, 4)]
     assert counts == [0, 0, 3, 3, 0]
-    told = content(task(7)[0], "WLD1", "18d")[6:]
+    told = content(task(7)[0], "WLD2", "18d")[6:]
     assert [told[4 * i] for i in range(3)] == [40, 50, 60] and told[1:4] == (0, 0.4, 1.2)
 
 
@@ -166,3 +179,78 @@ def test_objects_are_those_within_range():
     (published,) = task(2, None, vehicle_state(130, 60))
     assert np.frombuffer(published, "<u4", 1, 4)[0] == 1
     assert content(published, "OBJ1", "4d") == pytest.approx((160, 60 + 25, 0.4, 0))
+
+
+def obstacles_at(task, at_s: float) -> np.ndarray:
+    """Distance along the lane and offset of each obstacle in the message of an instant."""
+    (told,) = task(at_s)
+    count = np.frombuffer(told, "<u4", 1, 4)[0]
+    assert stamp_ns(told) == round(at_s * 1e9), "obstacles are where they are at this instant"
+    return np.array(content(told, "WLD2", "38d")[6:38]).reshape(8, 4)[:count, :2]
+
+
+def test_obstacles_move_from_when_they_appear():
+    car_ahead = Task("world", obstacles=2, obstacle_at=40, obstacle_spacing=30, obstacle_speed=4, obstacle_from=1)
+    assert len(obstacles_at(car_ahead, 10)) == 0
+    for passed in (0, 0.5, 2.25):
+        expected = [[40 + 4 * passed, 0], [70 + 4 * passed, 0]]
+        assert obstacles_at(car_ahead, 11 + passed) == pytest.approx(np.array(expected))
+    crosses = Task("world", obstacles=1, obstacle_at=40, obstacle_offset=-5, obstacle_crossing=1.5)
+    # It walks until it is at the wall: 6 m to the left of the centre line, less its radius.
+    for passed in (0, 1, 4, 7, 8, 100):
+        expected = [[40, min(-5 + 1.5 * passed, 5.6)]]
+        assert obstacles_at(crosses, 3 + passed) == pytest.approx(np.array(expected)), passed
+    with pytest.raises(TaskFailed, match="found 9.000000 m as obstacle_offset, expected a place between the walls"):
+        Task("world", obstacles=1, obstacle_offset=9, obstacle_crossing=-1)
+
+
+def test_an_obstacle_appears_when_the_car_is_near():
+    with pytest.raises(TaskFailed, match="found obstacle_near without the vehicle's state"):
+        Task("world", inputs=0, obstacles=1, obstacle_near=20)
+    task = Task("world", inputs=1, obstacles=2, obstacle_at=40, obstacle_near=15, obstacle_spacing=20, obstacle_speed=2)
+    counts = []
+    for tick, x in enumerate((0, 24.9, 25.1, 39, 45.1, 80)):
+        (told,) = task(tick, vehicle_state(x, 0, at_s=tick))
+        counts.append(np.frombuffer(told, "<u4", 1, 4)[0])
+    # The first stays although the car has passed it; the second appears 15 m before its own place.
+    assert counts == [0, 0, 1, 1, 2, 2]
+    # Each moves from when it appeared, in seconds 2 and 4.
+    assert np.array(content(told, "WLD2", "38d")[6:14]).reshape(2, 4)[:, 0] == pytest.approx([40 + 2 * 3, 60 + 2 * 1])
+
+
+@pytest.mark.parametrize("late_s", [0, 0.08])
+def test_what_senses_a_moving_obstacle_sees_it_where_it_is_when_it_senses(late_s):
+    """The world's message is older than the scan: the obstacle went on since."""
+    along, left = 3.0, -2.0
+    told = world([(30.0, 1.0, 0.4, 1.2)], speeds=((along, *[0.0] * 7), (left, *[0.0] * 7)), at_s=5.0)
+    state = vehicle_state(0, 0, at_s=5 + late_s)
+    x, y = 30 + along * late_s, 1 + left * late_s
+    (objects,) = Task("ground_truth_objects")(5 + late_s, told, state)
+    assert content(objects, "OBJ1", "4d") == pytest.approx((x, y, 0.4, math.hypot(along, left)))
+    cloud = points(Task("lidar", sizes=[CLOUD])(5 + late_s, told, state)[0])
+    standing = cloud[(cloud[:, 2] > 0.3) & (np.hypot(cloud[:, 0] - x, cloud[:, 1] - y) < 1)]
+    assert len(standing) >= 10
+    assert np.hypot(standing[:, 0] - x, standing[:, 1] - y) == pytest.approx(0.4, abs=1e-3), "on its near side"
+    (found,) = Task("ground_truth_boxes", range=60)(5 + late_s, told, state)
+    (box,) = boxes(found)
+    # The camera is 1 m ahead: its picture has the middle of the obstacle left of its axis by y.
+    assert box["at"][0] + box["at"][2] / 2 == pytest.approx(384 - 1000 * y / (x - 1), abs=1e-2)
+
+
+def test_a_roadside_unit_sees_what_is_near_it():
+    unit = Task("roadside_unit", at=100 + RADIUS * math.pi / 2, range=30)  # where the corner ends: (160, 60)
+    obstacles = [(90.0, 0.5, 0.4, 1.2), (100 + RADIUS * math.pi / 2 + 20, -0.5, 0.3, 1.0)]
+    told = world(obstacles, speeds=((0.0, 4.0, *[0.0] * 6), (0.0,) * 8), at_s=2)
+    (published,) = unit(2.5, told)
+    assert np.frombuffer(published, "<u4", 1, 4)[0] == 1 and stamp_ns(published) == 2_500_000_000
+    # On the side that leads to the north, half a second further at 4 m/s.
+    assert content(published, "OBJ1", "4d") == pytest.approx((160.5, 60 + 20 + 2, 0.3, 4))
+    assert unit.reported == [
+        ("objects", 0, 2.5, 1),
+        ("object_x", 0, 2.5, pytest.approx(160.5)),
+        ("object_y", 0, 2.5, pytest.approx(82)),
+        ("object_radius", 0, 2.5, pytest.approx(0.3)),
+    ]
+    noisy = Task("roadside_unit", at=100, range=300, noise=0.5)
+    places = [content(noisy(tick, world([(90.0, 0, 0.4, 1.2)]))[0], "OBJ1", "4d")[0] for tick in range(400)]
+    assert np.std(places) == pytest.approx(0.5, rel=0.15) and np.mean(places) == pytest.approx(90, abs=0.1)

@@ -433,6 +433,33 @@ class Tables(ABC):
         """
         return self.table("causes", names=names, columns=columns)
 
+    def signals(self, *, names: bool = True, columns: Sequence[str] | None = None) -> pa.Table:
+        """One row a [signal](tasks.md#signals) that the task of a node reports over time.
+
+        Columns:
+            row_id (uint32): Number of the row, from 0.
+            node (row of nodes): Its node.
+            task (text): The task of that node, `vehicle`.
+            name (text): Name, without its unit: `lateral_error`.
+            unit (text): Unit, `m/s`; empty for a count, a ratio, or 1 for yes and 0 for no.
+            list (boolean): Whether its values are entries of lists.
+        """
+        return self.table("signals", names=names, columns=columns)
+
+    def samples(self, *, names: bool = True, columns: Sequence[str] | None = None) -> pa.Table:
+        """One row a value of a signal, in the order in which they were reported.
+
+        Columns:
+            row_id (uint32): Number of the row, from 0.
+            signal (row of signals): Its signal.
+            entry (uint32): Entry of a list whose entries are reported together, from 0; 0 for all that is no list.
+            at_ns (int64, ns): The instant that it describes.
+            reported_ns (int64, ns): When the task reported it.
+            execution (row of executions, or absent): The execution in which it did; absent outside of callbacks.
+            value (double): Value, in the unit of its signal.
+        """
+        return self.table("samples", names=names, columns=columns)
+
     def clocks(self, *, names: bool = True, columns: Sequence[str] | None = None) -> pa.Table:
         """One row a host, where there are several: how its clock was related to that of the first.
 

@@ -2,6 +2,7 @@
 import "./style/page.css";
 import "./style/figures.css";
 import "./style/timeline.css";
+import "./style/top-view.css";
 import "./style/narrow-and-print.css";
 import { causes } from "./causes";
 import { checks } from "./checks";
@@ -25,6 +26,7 @@ import { laidOver } from "./sweep/laid-over";
 import { sweepSections } from "./sweep/page";
 import { tables } from "./tables";
 import { timeline } from "./timeline/section";
+import { topView } from "./top-view/section";
 import { waterfall } from "./waterfall";
 
 function show(report: HTMLElement): void {
@@ -50,6 +52,7 @@ function show(report: HTMLElement): void {
     studyOfRuns(page),
     graph(page, comparison),
     comparison && waterfall(comparison),
+    topView(page),
     timeline(page),
     comparison && distributions(comparison),
     causes(page),

@@ -3,25 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { Timeline } from "../src/shapes";
 import { begins, growing, optional, values } from "../src/timeline/columns";
 import { decode, numbersOf } from "../src/timeline/data";
+import { column, differences, maybe, text } from "./columns";
 import { nextFound, search } from "../src/timeline/search";
-
-const text = (...bytes: number[]): string => btoa(String.fromCharCode(...bytes));
-
-/** Seven bits a byte of twice the value, as the specification of varints has it. */
-function column(...numbers: number[]): string {
-  return text(
-    ...numbers.flatMap((number) => {
-      let left = BigInt(number) < 0n ? -2n * BigInt(number) - 1n : 2n * BigInt(number);
-      const bytes: number[] = [];
-      for (; left >= 128n; left /= 128n) bytes.push(Number(left % 128n) + 128);
-      return [...bytes, Number(left)];
-    }),
-  );
-}
-
-const differences = (...numbers: number[]): string => column(...numbers.map((n, i) => n - (numbers[i - 1] ?? 0)));
-const maybe = (...numbers: (number | undefined)[]): string =>
-  text(...numbers.map((n) => (n === undefined ? 0 : 2 * n + 1)));
 
 describe("columns", () => {
   it("hold small, negative and large integers", () => {

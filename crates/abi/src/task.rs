@@ -4,12 +4,14 @@ use crate::Header;
 use std::ffi::{c_char, c_int, c_void};
 
 /// `TACHO_TASK_ABI`: changes whenever the layout does.
-pub const TASK_ABI: u32 = 1;
+pub const TASK_ABI: u32 = 2;
 
 /// `struct tacho_task *`.
 pub type RawTask = *mut c_void;
 /// `tacho_task_figure`.
 pub type OnFigure = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char, f64);
+/// `tacho_task_report`.
+pub type OnReport = unsafe extern "C" fn(*mut c_void, u32, u32, i64, f64);
 /// `tacho_tasks`, which every library of tasks exports.
 pub type TasksEntry = unsafe extern "C" fn() -> *const Tasks;
 
@@ -25,6 +27,14 @@ pub struct TaskParameter {
     pub meaning: *const c_char,
 }
 
+/// `struct tacho_task_text`.
+#[repr(C)]
+#[allow(missing_docs)]
+pub struct TaskText {
+    pub name: *const c_char,
+    pub meaning: *const c_char,
+}
+
 /// `struct tacho_task_slot`.
 #[repr(C)]
 #[allow(missing_docs)]
@@ -32,6 +42,17 @@ pub struct TaskSlot {
     pub name: *const c_char,
     pub size: usize,
     pub optional: u32,
+    pub reserved: u32,
+}
+
+/// `struct tacho_task_signal`.
+#[repr(C)]
+#[allow(missing_docs)]
+pub struct TaskSignal {
+    pub name: *const c_char,
+    pub unit: *const c_char,
+    pub meaning: *const c_char,
+    pub is_list: u32,
     pub reserved: u32,
 }
 
@@ -55,6 +76,7 @@ pub struct TaskConfig {
     pub input_count: usize,
     pub outputs: *const TaskEndpoint,
     pub output_count: usize,
+    pub texts: *const *const c_char,
 }
 
 /// `struct tacho_task_input`.
@@ -87,6 +109,8 @@ pub struct TaskCall {
     pub now_ns: i64,
     pub inputs: *const TaskInput,
     pub outputs: *mut TaskOutput,
+    pub report: Option<OnReport>,
+    pub report_context: *mut c_void,
 }
 
 /// `struct tacho_task_kind`.
@@ -105,6 +129,10 @@ pub struct TaskKind {
     pub run: unsafe extern "C" fn(RawTask, *const TaskCall, *mut c_char) -> c_int,
     pub figures: Option<unsafe extern "C" fn(RawTask, OnFigure, *mut c_void)>,
     pub destroy: unsafe extern "C" fn(RawTask),
+    pub signals: *const TaskSignal,
+    pub signal_count: usize,
+    pub texts: *const TaskText,
+    pub text_count: usize,
 }
 
 /// `struct tacho_tasks`.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::mem::{offset_of, size_of};
 use std::process::Command;
 use tacho_abi::task::{
-    TaskCall, TaskConfig, TaskEndpoint, TaskInput, TaskKind, TaskOutput, TaskParameter, TaskSlot, Tasks, TASK_ABI,
+    TaskCall, TaskConfig, TaskEndpoint, TaskInput, TaskKind, TaskOutput, TaskParameter, TaskSignal, TaskSlot, TaskText,
+    Tasks, TASK_ABI,
 };
 use tacho_abi::{EndpointConfig, Header, Message, Qos, SessionConfig, Table, ABI, ERROR_SIZE};
 
@@ -38,15 +39,17 @@ fn ours() -> Ours {
             subscription_matched, borrow, publish, take, give_back, descriptor
         }
         "tacho_task_parameter" as TaskParameter { name, unit, least, greatest, initial, meaning }
+        "tacho_task_text" as TaskText { name, meaning }
         "tacho_task_slot" as TaskSlot { name, size, optional, reserved }
+        "tacho_task_signal" as TaskSignal { name, unit, meaning, is_list, reserved }
         "tacho_task_endpoint" as TaskEndpoint { topic, message_type = "type", size }
-        "tacho_task_config" as TaskConfig { node, seed, values, inputs, input_count, outputs, output_count }
+        "tacho_task_config" as TaskConfig { node, seed, values, inputs, input_count, outputs, output_count, texts }
         "tacho_task_input" as TaskInput { header, data, size, is_new, reserved }
         "tacho_task_output" as TaskOutput { data, size, publish, reserved }
-        "tacho_task_call" as TaskCall { now_ns, inputs, outputs }
+        "tacho_task_call" as TaskCall { now_ns, inputs, outputs, report, report_context }
         "tacho_task_kind" as TaskKind {
             name, meaning, parameters, parameter_count, inputs, input_count, outputs, output_count, create, run,
-            figures, destroy
+            figures, destroy, signals, signal_count, texts, text_count
         }
         "tacho_tasks" as Tasks { abi, name, kinds, kind_count }
     }

@@ -15,6 +15,7 @@ pub(crate) mod rclpy;
 pub(crate) mod ros1;
 pub(crate) mod services;
 pub(crate) mod serving;
+pub(crate) mod signals;
 pub(crate) mod simulated;
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -66,6 +67,7 @@ pub(crate) struct Seen {
     /// When a timer was made, from when on its periods count, by callback.
     pub armed: HashMap<Row<Callback>, i64>,
     pub lifecycle: lifecycle::Lifecycle,
+    pub signals: signals::Signals,
     /// Clocks of microcontrollers, by process.
     pub board_clocks: HashMap<Row<Process>, BoardClock>,
     /// Link annotations: subscription, publisher, what they say; each once.
@@ -388,6 +390,11 @@ impl Seen {
             "unknown-annotation",
             counters.unknown_annotation,
             "link annotations that name a subscription or publisher whose creation was not recorded; left out",
+        );
+        add(
+            "unknown-signal",
+            self.signals.unknown,
+            "values of signals that no task announced: recording began late, or events were dropped; left out",
         );
         add(
             "latched",

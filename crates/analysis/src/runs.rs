@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use tacho_events::kept::LINKED_BEFORE_NS;
 use tacho_events::layout::TickSource;
 use tacho_events::run::{EventGap, RunInfo};
-use tacho_events::{Event, ProcessIndex, Progress, Reader, RunDirectory, Time};
+use tacho_events::{Event, Payload, ProcessIndex, Progress, Reader, RunDirectory, Time};
 use tacho_tables::row::Row;
 use tacho_tables::{store, Note, Tables};
 use tacho_workload::links::Links;
@@ -150,8 +150,14 @@ fn analyse_alone(
         Some(clocks) => {
             analysis.set_clocks(clocks);
             let on_first = |event: &Event| {
-                let ns = clocks.on_first(Row::new(event.process.0), event.time.as_ns());
-                Event { time: Time::from_monotonic_ns(ns), ..*event }
+                let on_first = |ns| clocks.on_first(Row::new(event.process.0), ns);
+                let payload = match event.payload {
+                    Payload::NodeSignal { node, signal, entry, at_ns, value } => {
+                        Payload::NodeSignal { node, signal, entry, at_ns: on_first(at_ns), value }
+                    }
+                    payload => payload,
+                };
+                Event { time: Time::from_monotonic_ns(on_first(event.time.as_ns())), payload, ..*event }
             };
             reader.for_each(|event, texts| analysis.push(&on_first(event), texts), progress);
         }

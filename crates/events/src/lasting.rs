@@ -61,6 +61,7 @@ impl Payload {
             | P::ExecutorEntityCollectorToExecutor { collector: handle, .. } => one(handle),
             P::RclActionInit { action } => one(action),
             P::BoardMatched { endpoint, .. } => one(endpoint),
+            P::NodeSignalInit { node, signal, .. } => Some([node.0, signal]),
             _ => None,
         };
         of.map(|of| Lasting { kind: self.kind(), of })

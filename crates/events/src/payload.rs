@@ -65,6 +65,7 @@ pub enum Action {
     Due,
     Switch,
     Synchronise,
+    Report,
 }
 
 /// The entity of an action.
@@ -89,6 +90,7 @@ pub enum Entity {
     Thread,
     Interrupt,
     Clock,
+    Signal,
 }
 
 /// A field type of a payload: how it is stored in words and text.
@@ -350,6 +352,11 @@ macro_rules! with_kinds {
 
             HeaderStampSent header_stamp_sent (Rmw, Publish, Message) { rmw_publisher: Handle, stamp_ns: i64 },
             HeaderStampTaken header_stamp_taken (Rmw, Take, Message) { rmw_subscription: Handle, stamp_ns: i64 },
+
+            NodeSignalInit node_signal_init (Application, Init, Signal)
+                { node: Handle, signal: u64, is_list: bool, task: Text, name: Text, unit: Text },
+            NodeSignal node_signal (Application, Report, Signal)
+                { node: Handle, signal: u64, entry: u64, at_ns: i64, value: u64 },
         }
     };
 }

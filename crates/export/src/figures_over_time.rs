@@ -6,7 +6,7 @@ mod schemas;
 use crate::{replace, Error, Watched};
 use mcap::records::MessageHeader;
 use mcap::{McapError, WriteOptions, Writer};
-use schemas::{Kind, Schema};
+use schemas::{named, Kind, Schema};
 use serde_json::{json, Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -14,7 +14,7 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 use tacho_tables::row::{numbered, Row};
 use tacho_tables::summary::Summary;
-use tacho_tables::{Callback, Delivery, Endpoint, Execution, Instance, Message, Tables};
+use tacho_tables::{Callback, Delivery, Endpoint, Execution, Instance, Message, Sample, Tables};
 
 /// Messages between two looks at who watches.
 const MESSAGES_A_STEP: usize = 1 << 14;
@@ -28,6 +28,8 @@ enum Figure {
     Lost(Row<Message>),
     Ended(Row<Execution>),
     Arrived(Row<Instance>),
+    /// What a node reported of an instant: the samples from this place in the log on.
+    Reported(usize),
 }
 
 /// Writes the figures of a run to `out`. `realtime_offset_ns` is wall time minus the clock of the tables: without it,
@@ -56,9 +58,17 @@ pub fn figures_over_time(
             schemas: HashMap::new(),
             channels: HashMap::new(),
             lost: HashMap::new(),
+            samples: samples(tables),
         };
         log.findings(summary).map_err(failed)?;
-        let figures = figures(tables);
+        let mut figures = figures(tables);
+        let reported = log.samples.chunk_by(|a, b| a[..2] == b[..2]).scan(0, |place, of| {
+            let first = *place;
+            *place += of.len();
+            Some((of[0][0], Figure::Reported(first)))
+        });
+        figures.extend(reported);
+        figures.sort_unstable();
         for (number, (_, figure)) in figures.iter().enumerate() {
             if number.is_multiple_of(MESSAGES_A_STEP) {
                 watched.step("figures", number as f64 / figures.len() as f64, out)?;
@@ -90,8 +100,16 @@ fn figures(tables: &Tables) -> Vec<(i64, Figure)> {
     }
     figures.extend(numbered(&tables.executions).filter_map(|(row, one)| Some((one.end_ns.get()?, Figure::Ended(row)))));
     figures.extend(numbered(&tables.instances).map(|(row, one)| (one.end_ns, Figure::Arrived(row))));
-    figures.sort_unstable();
     figures
+}
+
+/// Samples that are numbers: the instant, the node and the row of each, in this order.
+fn samples(tables: &Tables) -> Vec<[i64; 3]> {
+    let finite = tables.samples.iter().enumerate().filter(|(_, sample)| sample.value.is_finite());
+    let node = |sample: &Sample| i64::from(tables.signals[sample.signal].node.number());
+    let mut samples: Vec<_> = finite.map(|(row, sample)| [sample.at_ns, node(sample), row as i64]).collect();
+    samples.sort_unstable();
+    samples
 }
 
 /// When the callback of a message began, else when it was taken.
@@ -111,6 +129,8 @@ struct Log<'a> {
     channels: HashMap<String, (u16, u32)>,
     /// Messages lost so far, by channel.
     lost: HashMap<String, u64>,
+    /// See [`samples`].
+    samples: Vec<[i64; 3]>,
 }
 
 impl Log<'_> {
@@ -128,6 +148,7 @@ impl Log<'_> {
                 ];
                 self.write(Kind::Latency, &self.way("latency", message), (publish_ns, reached_ns), numbers(values))
             }
+            Figure::Reported(first) => self.reported(first),
             Figure::Lost(row) => {
                 let message = &tables.messages[row.index()];
                 let (channel, at_ns) = (self.way("lost", message), message.publish_ns.get().unwrap_or_default());
@@ -163,6 +184,25 @@ impl Log<'_> {
                 self.write(Kind::Chain, &channel, (one.start_ns, one.end_ns), numbers(values))
             }
         }
+    }
+
+    /// All that a node reported of an instant is one message. A list is an array.
+    fn reported(&mut self, first: usize) -> Result<(), McapError> {
+        let [at_ns, node, _] = self.samples[first];
+        let of = self.samples[first..].iter().take_while(|of| of[..2] == [at_ns, node]);
+        let mut values = Map::new();
+        for [.., row] in of {
+            let sample = &self.tables.samples[*row as usize];
+            let signal = &self.tables.signals[sample.signal];
+            let name = named(signal);
+            match values.get_mut(&name) {
+                Some(Value::Array(entries)) => entries.push(json!(sample.value)),
+                _ if signal.list => drop(values.insert(name, json!([sample.value]))),
+                _ => drop(values.insert(name, json!(sample.value))),
+            }
+        }
+        let channel = format!("/tacho/signals/{}", as_topic(&self.tables.nodes[node as usize].name));
+        self.write(Kind::Signals(node as u32), &channel, (at_ns, at_ns), Value::Object(values))
     }
 
     /// Findings have no time of their own: they stand at the beginning.
@@ -203,7 +243,7 @@ impl Log<'_> {
                 let schema = match self.schemas.get(&kind) {
                     Some(id) => *id,
                     None => {
-                        let Schema { name, text } = kind.schema();
+                        let Schema { name, text } = kind.schema(self.tables);
                         let id = self.writer.add_schema(name, "jsonschema", text.as_bytes())?;
                         self.schemas.insert(kind, id);
                         id

@@ -17,7 +17,7 @@ use tacho_tables::summary::Summary;
 use tacho_tables::timeline::{
     is_flow, off_cpu_words, process_name, publish_call, sorted_by, thread_of, threads, Thread,
 };
-use tacho_tables::{Message, Process, Tables};
+use tacho_tables::{Message, Process, Signal, Tables};
 
 /// Rows between two looks at who watches.
 const ROWS_A_STEP: usize = 1 << 14;
@@ -32,10 +32,11 @@ pub fn perfetto(tables: &Tables, summary: &Summary, out: &Path, watched: &mut Wa
             packets: Packets::to(BufWriter::new(File::create(part).map_err(failed)?)),
         };
         let mut step = |what: &str, done: f64| watched.step(what, done, out);
-        let parts: [(&str, Part<'_>); 4] = [
+        let parts: [(&str, Part<'_>); 5] = [
             ("callbacks", Trace::callbacks),
             ("messages", Trace::messages),
             ("counters", Trace::counters),
+            ("signals", Trace::signals),
             ("preemptions", Trace::off_cpu),
         ];
         trace.name_tracks().map_err(failed)?;
@@ -70,6 +71,7 @@ struct Tracks {
     off_cpu: BTreeMap<Thread, u64>,
     topics: BTreeMap<String, u64>,
     published_outside: BTreeMap<Row<Process>, u64>,
+    signals: BTreeMap<Row<Signal>, u64>,
 }
 
 const OF_FINDINGS: u64 = 1;
@@ -93,6 +95,7 @@ impl Tracks {
             off_cpu: off_cpu.into_iter().map(|key| (key, new())).collect(),
             topics: topics.into_iter().map(|key| (key, new())).collect(),
             published_outside: outside.into_iter().map(|key| (key, new())).collect(),
+            signals: numbered(&tables.signals).filter(|(_, of)| !of.list).map(|(row, _)| (row, new())).collect(),
         }
     }
 
@@ -122,6 +125,11 @@ impl Trace<'_> {
         }
         for (topic, uuid) in &tracks.topics {
             packets.write(&track(*uuid, None, &format!("latency {topic}"), Some("us")))?;
+        }
+        for (row, uuid) in &tracks.signals {
+            let Signal { node, name, unit, .. } = &tables.signals[*row];
+            let name = format!("{} {name}", tables.nodes[*node].name);
+            packets.write(&track(*uuid, None, &name, Some(unit)))?;
         }
         packets.write(&track(OF_FINDINGS, None, "findings and worst instances", None))
     }
@@ -199,6 +207,21 @@ impl Trace<'_> {
             };
             let topic = tracks.topics[&tables.endpoints[message.subscription].topic];
             packets.write(&counter(topic, reached, (reached - publish) as f64 / 1e3))?;
+        }
+        Ok(())
+    }
+
+    /// The values of signals that are no lists, at the instants that they describe.
+    fn signals(&mut self, go_on: &mut dyn FnMut(f64) -> bool) -> io::Result<()> {
+        let Trace { tables, tracks, packets } = self;
+        let all = tables.samples.len().max(1) as f64;
+        for (number, sample) in tables.samples.iter().enumerate() {
+            if number.is_multiple_of(ROWS_A_STEP) && !go_on(number as f64 / all) {
+                return Ok(());
+            }
+            if let Some(on) = tracks.signals.get(&sample.signal).filter(|_| sample.value.is_finite()) {
+                packets.write(&counter(*on, sample.at_ns, sample.value))?;
+            }
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ pub(crate) mod layers;
 pub(crate) mod lifecycle;
 pub(crate) mod point;
 pub(crate) mod quality;
+pub(crate) mod reactions;
 mod repeat;
 pub(crate) mod services;
 mod statistics;

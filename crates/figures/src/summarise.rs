@@ -28,6 +28,7 @@ pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary
             actions: figures::actions::figures(repeats),
             lifecycle: figures::lifecycle::figures(repeats),
             quality: figures::quality::figures(repeats),
+            reactions: figures::reactions::figures(repeats),
             points: workload.map(|w| figures::point::point(repeats, w, &chains)).into_iter().collect(),
             callbacks,
             topics,

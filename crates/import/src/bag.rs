@@ -33,15 +33,36 @@ pub fn read(
     on_message: &mut dyn FnMut(BagMessage),
     on_progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Bag, Error> {
+    read_with(files, None, stop, &mut |message, _| on_message(message), on_progress)
+}
+
+/// The same, with the data of the messages of one topic as they were recorded; those of others come without theirs.
+pub fn read_data(
+    files: &[PathBuf],
+    topic: &str,
+    stop: &'static AtomicBool,
+    on_message: &mut dyn FnMut(BagMessage, &[u8]),
+) -> Result<Bag, Error> {
+    read_with(files, Some(topic.to_owned()), stop, on_message, &mut |_| true)
+}
+
+fn read_with(
+    files: &[PathBuf],
+    data_of: Option<String>,
+    stop: &'static AtomicBool,
+    on_message: &mut dyn FnMut(BagMessage, &[u8]),
+    on_progress: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Bag, Error> {
+    let mut on_message = |message, data: &[u8]| on_message(message, data);
     if files.iter().all(|path| is_sqlite(path)) {
-        let mut reading = sqlite::Reading::new(on_message, stop);
+        let mut reading = sqlite::Reading::new(&mut on_message, data_of, stop);
         each(files, on_progress, |path, length, on_progress| {
             reading.file(path, length, on_progress);
             Ok(reading.bag.complete)
         })?;
         return Ok(reading.bag);
     }
-    let mut reading = mcap::Reading::new(on_message);
+    let mut reading = mcap::Reading::new(&mut on_message, data_of);
     each(files, on_progress, |path, length, on_progress| {
         let source = regular::open(path).map_err(|source| Error::Io { path: path.into(), source })?;
         reading.file(path, BufReader::new(source), length, on_progress);

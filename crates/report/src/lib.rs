@@ -13,6 +13,7 @@ mod shapes;
 pub mod sweep;
 mod text;
 pub mod timeline;
+pub mod top_view;
 
 pub use text::{render_before_after, render_explain, shorten, Column, Table, Terminal};
 

@@ -7,6 +7,7 @@ use crate::drawn::Drawn;
 use crate::published::{self, Study};
 use crate::sweep::Sweep;
 use crate::timeline::{timeline, Timeline, BUDGET_BYTES};
+use crate::top_view::{top_view, TopView};
 use crate::{Error, ReportRun, Result};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -67,6 +68,9 @@ pub struct PageRun<'a> {
     /// The run over time; absent if no execution of a callback was recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Timeline<'a>>,
+    /// The drive from above; absent if no task reported where a car was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top_view: Option<TopView<'a>>,
 }
 
 /// What became of the chain that the runs are compared by.
@@ -215,6 +219,7 @@ fn page_run(run: &ReportRun, compared: Option<PageCompared>, budget_bytes: usize
     let more = run.tables.notes.iter().filter(|note| !run.summary.notes.contains(note));
     let notes = run.summary.notes.iter().chain(more).map(|note| (note.name.clone(), note.count, note.text.clone()));
     let notes: Vec<Note> = once_with(notes).into_iter().map(|(name, count, text)| Note { name, count, text }).collect();
+    let timeline = timeline(run, budget_bytes);
     Ok(PageRun {
         label: &run.label,
         directory: run.directory.path().display().to_string(),
@@ -237,7 +242,8 @@ fn page_run(run: &ReportRun, compared: Option<PageCompared>, budget_bytes: usize
         sweep: run.sweep.as_ref(),
         study: run.study.as_deref().and_then(published::study),
         in_node_clock_ms: &run.in_node_clock_ms,
-        timeline: timeline(run, budget_bytes),
+        top_view: timeline.as_ref().and_then(|timeline| top_view(run, timeline)),
+        timeline,
     })
 }
 

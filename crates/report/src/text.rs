@@ -131,7 +131,7 @@ impl Terminal {
         }
         self.findings(&mut out, summary.findings.as_deref());
         summary.points.iter().for_each(|point| self.point(&mut out, point));
-        self.quality(&mut out, &summary.quality);
+        self.quality(&mut out, summary);
         self.bag_topics(&mut out, &summary.bag_topics);
         let mut rest = String::new();
         self.tables(&mut rest, summary, summary.chains.iter().filter(|chain| !shown(chain)));

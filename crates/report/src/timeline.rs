@@ -4,7 +4,7 @@
 //! Rows are columns of integers ([`columns::Column`]); times are ns since `begin_ns`. Selection and words are those of
 //! [`tacho_tables::timeline`], which Perfetto gets, too.
 
-mod columns;
+pub(crate) mod columns;
 mod lit;
 mod names;
 mod shape;

@@ -346,8 +346,8 @@ impl Simulation {
                     return Ok(());
                 }
                 Step::Compute(_) => {}
-                Step::WorkOf(subscription) => self.work(node, Callback::Input(subscription), now),
-                Step::WorkOfTimer(timer) => self.work(node, Callback::Timer(timer), now),
+                Step::WorkOf(subscription) => self.work(node, Callback::Input(subscription), now)?,
+                Step::WorkOfTimer(timer) => self.work(node, Callback::Timer(timer), now)?,
                 Step::Sleep(ns) if ns > 0 => {
                     self.rest(worker, now + ns, Waits::InCallback);
                     self.kernel.sleep(thread, now);

@@ -239,6 +239,9 @@ impl Builder<'_> {
             0 => {
                 let handle = self.address();
                 self.trace.node(stream, now, handle, &of.name)?;
+                if let Some((task, signals)) = self.tasks[in_workload].as_ref().map(TaskOfNode::signals) {
+                    self.trace.signals(stream, now, handle, task, signals)?;
+                }
                 handle
             }
             _ => self.nodes[index - 1].handle,

@@ -10,7 +10,7 @@ use tacho_runner::node::timers::timers;
 use tacho_runner::phases::node_seed;
 use tacho_runner::planning::{input, task_library};
 use tacho_runner::protocol::TaskFigures;
-use tacho_tasks::{Error, Output};
+use tacho_tasks::{Error, Output, Sample};
 use tacho_workload::tasks::TaskKind;
 use tacho_workload::Workload;
 
@@ -42,6 +42,8 @@ pub(crate) struct Activity {
     pub taken: Option<(usize, Message)>,
     /// What is to be sent of each publisher; absent: the task publishes no message.
     pub filled: Vec<Option<Rc<Vec<u8>>>>,
+    /// Values of signals that it reported in its last activation.
+    pub samples: Vec<Sample>,
 }
 
 /// The buffer of an output; empty: the callback does not publish on it.
@@ -65,7 +67,7 @@ impl Message {
 impl Activity {
     /// A task that has not run yet, of a node with so many publishers.
     pub fn of(task: TaskOfNode, publishers: usize) -> Activity {
-        Activity { task, taken: None, filled: vec![None; publishers] }
+        Activity { task, taken: None, filled: vec![None; publishers], samples: Vec::new() }
     }
 
     /// Keeps a message that makes the node compute nothing.
@@ -80,7 +82,9 @@ impl Activity {
         let mut outputs: Vec<Output> = buffers.iter_mut().map(|of| buffer(of)).collect();
         let taken = self.taken.take();
         let lent = taken.as_ref().map(|(input, message)| message.lent(*input));
-        self.task.compute(now_ns, lent, &mut outputs)?;
+        let samples = &mut self.samples;
+        samples.clear();
+        self.task.compute(now_ns, lent, &mut outputs, Some(&mut |sample| samples.push(sample)))?;
         let is_published: Vec<bool> = outputs.iter().map(Output::is_published).collect();
         drop(outputs);
         let sent = |(buffer, is_published): (_, bool)| is_published.then(|| Rc::new(buffer));

@@ -6,6 +6,7 @@ use tacho_events::files::{EventFiles, Failed};
 use tacho_events::layout::{FileHeader, Sync, TickSource};
 use tacho_events::number;
 use tacho_runner::node::trace::Member;
+use tacho_workload::tasks::TaskSignal;
 
 /// A thread of a file.
 struct Stream {
@@ -90,6 +91,23 @@ impl Trace {
     /// A node and the names of its callbacks, as rclcpp reports them.
     pub fn node(&mut self, stream: usize, now: i64, handle: u64, name: &str) -> Result<(), Failed> {
         self.named(stream, now, number::rcl_node_init, &[handle, 0], &[name, "/"])
+    }
+
+    /// The signals that the task of a node reports.
+    pub fn signals(
+        &mut self,
+        stream: usize,
+        now: i64,
+        node: u64,
+        task: &str,
+        signals: &[TaskSignal],
+    ) -> Result<(), Failed> {
+        for (number, of) in signals.iter().enumerate() {
+            let texts = [task, &of.name, &of.unit];
+            let words = [node, number as u64, of.is_list.into()];
+            self.named(stream, now, number::node_signal_init, &words, &texts)?;
+        }
+        Ok(())
     }
 
     pub fn subscription(

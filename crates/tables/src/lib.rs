@@ -19,6 +19,7 @@ pub mod near;
 mod parts;
 pub mod row;
 pub mod rows;
+mod signals;
 pub mod store;
 pub mod summary;
 mod threads;
@@ -33,6 +34,7 @@ pub use maybe_ns::MaybeNs;
 pub use name::Name;
 pub use named::named;
 pub use parts::Parts;
+pub use signals::{Sample, Signal};
 pub use threads::{ExecutorThread, OffCpu, Preemption};
 
 use crate::row::Row;
@@ -83,6 +85,10 @@ pub struct Tables {
     pub preemptions: Rows<Preemption>,
     /// One row a thread that executes callbacks: how its time divides.
     pub executors: Vec<ExecutorThread>,
+    /// One row a signal that the task of a node reports over time.
+    pub signals: Vec<Signal>,
+    /// One row a value of a signal, in the order in which they were reported.
+    pub samples: Rows<Sample>,
     /// One row a host, where there are several: how its clock was related to that of the first.
     pub clocks: Vec<HostClock>,
     /// One row a topic of an imported bag.

@@ -103,6 +103,16 @@ impl Tables {
             row.node = row.node.moved(nodes);
             row
         }));
+        let signals = self.signals.len() as u32;
+        self.signals.extend(other.signals.into_iter().map(|mut row| {
+            row.node = row.node.moved(nodes);
+            row
+        }));
+        self.samples.extend(other.samples.into_iter().map(|mut row| {
+            row.signal = row.signal.moved(signals);
+            row.execution = row.execution.map(|execution| execution.moved(executions));
+            row
+        }));
         self.inputs.extend(other.inputs.into_iter().map(|mut row| {
             row.chain = chains[row.chain];
             row

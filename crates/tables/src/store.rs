@@ -242,6 +242,8 @@ tables! {
     links: Link { node, input, output, rule, evidence, confidence, outputs, followed, guess }
     inputs: ChainInput { chain, start_ns, previous_ns, reflected_ns, last_used_ns, replaced_ns }
     causes: Cause { chain, instance, position, kind, by, execution, from_ns, duration_ns, usual_ns, count }
+    signals: Signal { node, task, name, unit, list }
+    samples: Sample { signal, entry, at_ns, reported_ns, execution, value }
     clocks: HostClock { host, offset_ns, drift_ppm, uncertainty_ns, spans, sent, received }
     bag_topics: BagTopic { name, datatype, has_header }
     bag_messages: BagMessage { topic, log_ns, publish_ns, stamp_ns, size_bytes, sequence, stretch }

@@ -9,6 +9,7 @@ mod lifecycle;
 mod of_node;
 mod point;
 mod quality;
+mod reaction;
 mod verdict;
 mod window;
 
@@ -20,6 +21,7 @@ pub use distribution::{quantile, Distribution};
 pub use lifecycle::LifecycleFigures;
 pub use point::{BoardFigures, Drift, Drives, Fairness, Point, PointChain, PublisherFigures, SubscriptionFigures};
 pub use quality::QualityFigures;
+pub use reaction::{ReactionFigures, ReactionStage};
 pub use verdict::{Culprit, Verdict};
 pub use window::WindowFigures;
 
@@ -59,6 +61,9 @@ pub struct Summary {
     /// One entry a figure of quality that the task of a node reports.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub quality: Vec<QualityFigures>,
+    /// One entry a reaction of a car to an obstacle that came into its way.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub reactions: Vec<ReactionFigures>,
     /// One entry a chain.
     #[serde(default)]
     pub chains: Vec<ChainFigures>,

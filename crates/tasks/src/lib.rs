@@ -10,4 +10,4 @@ mod task;
 
 pub use error::Error;
 pub use library::{kinds, load, Kind};
-pub use task::{Config, Endpoint, Figure, Input, Output, Task};
+pub use task::{Config, Endpoint, Figure, Input, OnSample, Output, Sample, Task};

@@ -4,7 +4,7 @@ use crate::Error;
 use std::ffi::{c_char, CStr};
 use std::path::{Path, PathBuf};
 use tacho_abi::task as abi;
-use tacho_workload::tasks::{TaskKind, TaskParameter, TaskSlot};
+use tacho_workload::tasks::{TaskKind, TaskParameter, TaskSignal, TaskSlot};
 
 const PREFIX: &str = "libtacho_tasks_";
 /// Ending of a file that the build writes if it leaves a library out.
@@ -119,6 +119,13 @@ unsafe fn describe(kind: &'static abi::TaskKind, path: &Path) -> TaskKind {
         initial: p.initial,
         meaning: unsafe { text(p.meaning) },
     };
+    let signal = |signal: &abi::TaskSignal| TaskSignal {
+        // SAFETY: as the caller guarantees.
+        name: unsafe { text(signal.name) },
+        unit: unsafe { text(signal.unit) },
+        meaning: unsafe { text(signal.meaning) },
+        is_list: signal.is_list != 0,
+    };
     // SAFETY: as the caller guarantees.
     unsafe {
         TaskKind {
@@ -127,8 +134,10 @@ unsafe fn describe(kind: &'static abi::TaskKind, path: &Path) -> TaskKind {
             missing: None,
             meaning: text(kind.meaning),
             parameters: slice(kind.parameters, kind.parameter_count).iter().map(parameter).collect(),
+            texts: slice(kind.texts, kind.text_count).iter().map(|of| text(of.name)).collect(),
             inputs: slice(kind.inputs, kind.input_count).iter().map(slot).collect(),
             outputs: slice(kind.outputs, kind.output_count).iter().map(slot).collect(),
+            signals: slice(kind.signals, kind.signal_count).iter().map(signal).collect(),
         }
     }
 }

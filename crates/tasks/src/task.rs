@@ -6,6 +6,7 @@ use std::ffi::{c_char, c_void, CStr, CString};
 use std::marker::PhantomData;
 use tacho_abi::task as abi;
 use tacho_abi::{Header, ERROR_SIZE};
+use tacho_workload::tasks::TaskSignal;
 
 /// The properties of a task that is to be made.
 #[derive(Debug, Clone, Copy)]
@@ -87,11 +88,28 @@ pub struct Figure {
     pub value: f64,
 }
 
+/// A value of a signal that a task reports.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    /// Number of the signal of its kind.
+    pub signal: u32,
+    /// Entry of a list; 0 for all that is no list.
+    pub entry: u32,
+    /// The instant that it describes.
+    pub at_ns: i64,
+    /// Value.
+    pub value: f64,
+}
+
+/// Receives what a task reports in an activation.
+pub type OnSample<'a> = &'a mut dyn FnMut(Sample);
+
 /// A task. One thread at a time.
 pub struct Task {
     kind: &'static abi::TaskKind,
     raw: abi::RawTask,
     name: String,
+    signals: Vec<TaskSignal>,
     inputs: usize,
     outputs: usize,
     error: Box<[c_char; ERROR_SIZE]>,
@@ -123,6 +141,9 @@ impl Task {
             endpoints.iter().map(one).collect()
         };
         let (inputs, outputs) = (raw(config.inputs)?, raw(config.outputs)?);
+        let of_kind = kind.of.texts(config.parameters);
+        let of_kind = of_kind.iter().map(|text| c_text(text)).collect::<Result<Vec<_>, Error>>()?;
+        let pointers: Vec<*const c_char> = of_kind.iter().map(|text| text.as_ptr()).collect();
         let raw = abi::TaskConfig {
             node: node.as_ptr(),
             seed: config.seed,
@@ -131,12 +152,14 @@ impl Task {
             input_count: inputs.len(),
             outputs: outputs.as_ptr(),
             output_count: outputs.len(),
+            texts: pointers.as_ptr(),
         };
         let mut error = Box::new([0; ERROR_SIZE]);
         // SAFETY: the configuration lives through the call.
         let task = unsafe { (kind.table.create)(&raw, error.as_mut_ptr()) };
         let (inputs, outputs) = (inputs.len(), outputs.len());
-        let task = Task { kind: kind.table, raw: task, name: kind.of.name.clone(), inputs, outputs, error };
+        let (name, signals) = (kind.of.name.clone(), kind.of.signals.clone());
+        let task = Task { kind: kind.table, raw: task, name, signals, inputs, outputs, error };
         if task.raw.is_null() {
             return Err(task.failed());
         }
@@ -148,11 +171,35 @@ impl Task {
         &self.name
     }
 
-    /// One activation, with an entry for each subscription and publication.
+    /// Names and units of the signals that it reports, in the order of their numbers.
+    pub fn signals(&self) -> &[TaskSignal] {
+        &self.signals
+    }
+
+    /// One activation, with an entry for each subscription and publication. `on_sample` is absent if nobody records
+    /// signals.
     #[inline]
-    pub fn run(&mut self, now_ns: i64, inputs: &[Input<'_>], outputs: &mut [Output<'_>]) -> Result<(), Error> {
+    pub fn run(
+        &mut self,
+        now_ns: i64,
+        inputs: &[Input<'_>],
+        outputs: &mut [Output<'_>],
+        on_sample: Option<OnSample<'_>>,
+    ) -> Result<(), Error> {
+        unsafe extern "C" fn report(context: *mut c_void, signal: u32, entry: u32, at_ns: i64, value: f64) {
+            // SAFETY: the context is the function below, which lives through the call that reports.
+            let on_sample = unsafe { &mut *context.cast::<OnSample<'_>>() };
+            on_sample(Sample { signal, entry, at_ns, value });
+        }
         assert_eq!((inputs.len(), outputs.len()), (self.inputs, self.outputs), "endpoints of the task");
-        let call = abi::TaskCall { now_ns, inputs: inputs.as_ptr().cast(), outputs: outputs.as_mut_ptr().cast() };
+        let mut on_sample = on_sample;
+        let call = abi::TaskCall {
+            now_ns,
+            inputs: inputs.as_ptr().cast(),
+            outputs: outputs.as_mut_ptr().cast(),
+            report: on_sample.is_some().then_some(report as abi::OnReport),
+            report_context: on_sample.as_mut().map_or(std::ptr::null_mut(), |of| (&raw mut *of).cast()),
+        };
         // SAFETY: Input and Output have the layout of the C structs, and all that they point to lives through the call.
         match unsafe { (self.kind.run)(self.raw, &call, self.error.as_mut_ptr()) } {
             result if result >= 0 => Ok(()),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use tacho_abi::Header;
-use tacho_tasks::{kinds, load, Config, Endpoint, Error, Input, Output, Task};
+use tacho_tasks::{kinds, load, Config, Endpoint, Error, Input, OnSample, Output, Sample, Task};
 
 fn folder() -> PathBuf {
     let home = std::env::var_os("TACHO_HOME").expect("TACHO_HOME must name the build folder (make build)");
@@ -26,7 +26,7 @@ fn figure(task: &mut Task, name: &str) -> f64 {
 fn the_kinds_of_a_folder_are_described() {
     let kinds = kinds(&folder()).unwrap();
     let names: Vec<_> = kinds.iter().map(|kind| kind.name.as_str()).collect();
-    assert_eq!(names, ["probe_check", "probe_compute", "probe_copy", "probe_count"]);
+    assert_eq!(names, ["probe_check", "probe_compute", "probe_copy", "probe_count", "probe_digest"]);
     let copy = &kinds[2];
     assert_eq!((copy.parameters[0].name.as_str(), copy.parameters[0].initial), ("every", 1.0));
     assert_eq!((copy.inputs[1].name.as_str(), copy.inputs[1].optional), ("more data", true));
@@ -53,7 +53,7 @@ fn a_task_gets_messages_and_fills_buffers() {
     for now_ns in [4_000_000, 5_000_000] {
         let inputs = [Input::message(header, &[42; 10], now_ns == 5_000_000), Input::none()];
         let mut outputs = [Output::buffer(&mut buffer)];
-        copy.run(now_ns, &inputs, &mut outputs).unwrap();
+        copy.run(now_ns, &inputs, &mut outputs, None).unwrap();
         assert_eq!(outputs[0].is_published(), now_ns == 5_000_000);
     }
     assert_eq!(buffer[..10], [42; 10]);
@@ -61,15 +61,39 @@ fn a_task_gets_messages_and_fills_buffers() {
     assert_eq!((figure(&mut copy, "calls"), figure(&mut copy, "new_first")), (2.0, 1.0));
     assert_eq!((figure(&mut copy, "last_sequence"), figure(&mut copy, "last_age")), (7.0, 2.0));
     let mut outputs = [Output::none()];
-    copy.run(6_000_000, &[Input::none(), Input::none()], &mut outputs).unwrap();
+    copy.run(6_000_000, &[Input::none(), Input::none()], &mut outputs, None).unwrap();
     assert!(!outputs[0].is_published());
+}
+
+#[test]
+fn a_task_reports_its_signals_in_the_call() {
+    let mut count = task("probe_count", &[], 0, 1).unwrap();
+    let told: Vec<_> = count.signals().iter().map(|of| (of.name.as_str(), of.unit.as_str(), of.is_list)).collect();
+    assert_eq!(told, [("count", "", false), ("square", "m/s^2", true)]);
+    let mut samples = Vec::new();
+    let mut buffer = [0; 64];
+    for now_ns in [5_000, 6_000, 7_000] {
+        let mut on_sample = |sample: Sample| samples.push((sample.signal, sample.entry, sample.at_ns, sample.value));
+        // Every second call is of nobody who records signals.
+        let on_sample = (now_ns != 6_000).then_some(&mut on_sample as OnSample<'_>);
+        count.run(now_ns, &[], &mut [Output::buffer(&mut buffer)], on_sample).unwrap();
+    }
+    let expected = [
+        (0, 0, 5_000, 0.0),
+        (1, 0, 4_000, 0.0),
+        (1, 1, 4_000, 0.0),
+        (0, 0, 7_000, 2.0),
+        (1, 0, 6_000, 4.0),
+        (1, 1, 6_000, -4.0),
+    ];
+    assert_eq!(samples, expected);
 }
 
 #[test]
 fn failures_are_told_in_the_words_of_the_task() {
     for (how, words) in [("0", "task probe_copy: found call 1, expected fewer"), ("1", "found an exception")] {
         let mut copy = task("probe_copy", &[("fail_at", "1"), ("how", how)], 1, 1).unwrap();
-        let error = copy.run(0, &[Input::none()], &mut [Output::none()]).unwrap_err();
+        let error = copy.run(0, &[Input::none()], &mut [Output::none()], None).unwrap_err();
         assert!(error.to_string().contains(words), "{error}");
         assert_eq!(figure(&mut copy, "calls"), 1.0);
     }
@@ -109,7 +133,7 @@ fn the_seam_adds_at_most_two_percent_to_the_time_of_a_task() {
         for call in 0..50 {
             let inputs = vec![Input::message(Header::default(), &data, true)];
             let mut outputs = vec![Output::buffer(&mut buffer)];
-            compute.run(call, &inputs, &mut outputs).unwrap();
+            compute.run(call, &inputs, &mut outputs, None).unwrap();
             assert!(outputs[0].is_published());
         }
         let whole = (cpu_ns() - from) as f64;

@@ -17,10 +17,27 @@ pub struct TaskKind {
     pub meaning: String,
     /// Its parameters.
     pub parameters: Vec<TaskParameter>,
+    /// The names of texts that it takes, such as a path.
+    pub texts: Vec<String>,
     /// Its inputs, in the order in which a node subscribes to them.
     pub inputs: Vec<TaskSlot>,
     /// Its outputs, in the order in which a node publishes them.
     pub outputs: Vec<TaskSlot>,
+    /// The signals that it reports over time.
+    pub signals: Vec<TaskSignal>,
+}
+
+/// A signal of a kind of task: one number at an instant, or one of each entry of a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskSignal {
+    /// Name.
+    pub name: String,
+    /// Unit; empty for a count, a ratio, or yes and no.
+    pub unit: String,
+    /// Meaning.
+    pub meaning: String,
+    /// Whether it has entries.
+    pub is_list: bool,
 }
 
 /// A parameter of a kind of task.
@@ -89,6 +106,9 @@ impl TaskKind {
         let mut values: Vec<f64> = self.parameters.iter().map(|parameter| parameter.initial).collect();
         let mut errors = Vec::new();
         for (index, (name, text)) in written.iter().enumerate() {
+            if self.texts.contains(name) {
+                continue;
+            }
             let Some(at) = self.parameters.iter().position(|parameter| parameter.name == *name) else {
                 errors.push(self.unknown(index, name));
                 continue;
@@ -111,8 +131,15 @@ impl TaskKind {
         }
     }
 
+    /// Its texts in their order; empty where none is written.
+    pub fn texts(&self, written: &[(String, String)]) -> Vec<String> {
+        let of = |name: &String| written.iter().find(|(of, _)| of == name).map(|(_, text)| text.clone());
+        self.texts.iter().map(|name| of(name).unwrap_or_default()).collect()
+    }
+
     fn unknown(&self, index: usize, name: &str) -> ParameterError {
-        let names = || self.parameters.iter().map(|parameter| parameter.name.as_str());
+        let parameters = || self.parameters.iter().map(|parameter| parameter.name.as_str());
+        let names = || self.texts.iter().map(String::as_str).chain(parameters());
         let meant = did_you_mean(name, names()).map(|meant| format!("; did you mean `{meant}`?"));
         let expected = match names().collect::<Vec<_>>().join(", ") {
             none if none.is_empty() => "no parameter".to_owned(),
@@ -188,6 +215,16 @@ mod tests {
         assert_eq!((written[0], written[1], written[3]), (10.0, 2.5, 60000.0));
         assert_eq!(values(&[("heading", "180 deg")]).unwrap()[2], PI);
         assert_eq!(values(&[("heading", "-0.5rad")]).unwrap()[2], -0.5);
+    }
+
+    #[test]
+    fn texts_are_no_numbers_and_an_absent_one_is_empty() {
+        let kind = TaskKind { texts: vec!["bag".into(), "topic".into()], ..kind() };
+        let written = [("topic", "/a b"), ("rays", "3")].map(|(n, v)| (n.to_string(), v.to_string()));
+        assert_eq!(kind.texts(&written), ["", "/a b"]);
+        assert_eq!(kind.values(&written).unwrap()[3], 3.0);
+        let errors = kind.values(&[("bagg".into(), "x".into())]).unwrap_err();
+        assert_eq!(errors[0].expected, "one of bag, topic, speed, braking, heading, rays; did you mean `bag`?");
     }
 
     #[test]

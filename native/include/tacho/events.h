@@ -302,6 +302,11 @@ enum tacho_kind {
   TACHO_HEADER_STAMP_SENT = 165,  /* rmw_publisher_handle, stamp_ns: the stamp of the message that this thread publishes next through rmw */
   TACHO_HEADER_STAMP_TAKEN = 166, /* rmw_subscription_handle, stamp_ns: the stamp of the message from this thread's last rmw_take */
 
+  /* Tasks of nodes that tacho runs itself report signals: values over time. value: the bits of a double. at_ns: the
+   * instant that it describes. entry: of a list whose entries are reported together; else 0 */
+  TACHO_NODE_SIGNAL_INIT = 167, /* node_handle, signal, is_list; text: task, name, unit */
+  TACHO_NODE_SIGNAL = 168,      /* node_handle, signal, entry, at_ns, value: of a node_signal_init of the same node */
+
   /* Short forms of kinds: tacho/widths.h lists which words they leave out. */
   TACHO_SHORT_RMW_TAKE = 224,             /* of the format: rmw_take, taken */
   TACHO_SHORT_CALLBACK_START = 225,       /* of the format: callback_start, of a message that is not of its own process */

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define TACHO_TASK_ABI 1u
+#define TACHO_TASK_ABI 2u
 
 /* A parameter that a kind of task has. The reader of the workload checks the value before a task is made. */
 struct tacho_task_parameter {
@@ -37,11 +37,26 @@ struct tacho_task_parameter {
   const char *meaning;
 };
 
+/* A text that a kind of task takes: a path, the name of a topic. A workload writes it like a parameter. */
+struct tacho_task_text {
+  const char *name;
+  const char *meaning;
+};
+
 /* An input or an output that a kind of task has. The first input is the first subscription of the node, and so on. */
 struct tacho_task_slot {
   const char *name; /* "trajectory": what it carries, not the topic */
   size_t size;      /* least bytes of an output's message; 0 for an input */
   uint32_t optional;
+  uint32_t reserved;
+};
+
+/* A signal that a kind of task reports: one number at an instant, or one of each entry of a list. */
+struct tacho_task_signal {
+  const char *name;
+  const char *unit; /* m, m/s, rad ...; "" for a count, a ratio, or 1 for yes and 0 for no */
+  const char *meaning;
+  uint32_t is_list; /* 1: each report has an entry */
   uint32_t reserved;
 };
 
@@ -60,6 +75,7 @@ struct tacho_task_config {
   size_t input_count;
   const struct tacho_task_endpoint *outputs;
   size_t output_count;
+  const char *const *texts; /* of the kind's texts, in their order; "" if the workload gives none */
 };
 
 /* The latest message of an input. */
@@ -79,10 +95,16 @@ struct tacho_task_output {
   uint32_t reserved;
 };
 
+/* Receives the value of a signal of the kind, by its number, at the instant that it describes. `entry` numbers the
+ * entries of a list, less than 65536; it is 0 for all that is no list. It takes less than 0.1 us. */
+typedef void (*tacho_task_report)(void *context, uint32_t signal, uint32_t entry, int64_t at_ns, double value);
+
 struct tacho_task_call {
   int64_t now_ns; /* CLOCK_MONOTONIC, or virtual time */
   const struct tacho_task_input *inputs;
   struct tacho_task_output *outputs;
+  tacho_task_report report; /* NULL if nobody records signals */
+  void *report_context;
 };
 
 struct tacho_task;
@@ -106,6 +128,11 @@ struct tacho_task_kind {
   /* Optional (NULL). Called once, when the node ends, also after a failure. */
   void (*figures)(struct tacho_task *task, tacho_task_figure figure, void *context);
   void (*destroy)(struct tacho_task *task);
+
+  const struct tacho_task_signal *signals;
+  size_t signal_count;
+  const struct tacho_task_text *texts;
+  size_t text_count;
 };
 
 struct tacho_tasks {

@@ -134,6 +134,8 @@ static const uint64_t tacho_widths[256] = {
     [TACHO_RCL_ACTION_FEEDBACK] = 0x88,
     [TACHO_HEADER_STAMP_SENT] = 0x98,
     [TACHO_HEADER_STAMP_TAKEN] = 0x98,
+    [TACHO_NODE_SIGNAL_INIT] = 0x921,
+    [TACHO_NODE_SIGNAL] = 0x92288,
 
     /* Short forms. */
     [TACHO_SHORT_RMW_TAKE] = 0x998f,

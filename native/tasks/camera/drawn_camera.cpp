@@ -54,7 +54,7 @@ class DrawnCamera : public tasks::Task {
     std::memcpy(output.data, &head, sizeof head);
     cv::Mat picture(empty_.size(), CV_8UC3, static_cast<char *>(output.data) + sizeof head);
     empty_.copyTo(picture);
-    draw(*world, *state, picture);
+    draw(tasks::at_instant(*world, state->prefix.stamp_ns), *state, picture);
     output.publish = 1;
     ++pictures_;
   }

@@ -22,6 +22,11 @@ enum { LOOKAHEAD, LOOKAHEAD_TIME, GAIN };
 
 constexpr tacho_task_slot INPUTS[] = {tasks::input("trajectory"), tasks::input("pose")};
 constexpr tacho_task_slot OUTPUTS[] = {tasks::output("command", sizeof(tasks::Command))};
+constexpr tacho_task_signal SIGNALS[] = {
+    tasks::signal("steering_command", "rad", "commanded angle of the front wheels, to the left"),
+    tasks::signal("acceleration_command", "m/s^2", "commanded acceleration"),
+};
+enum { S_STEERING, S_ACCELERATION };
 
 class PurePursuit : public tasks::Task {
  public:
@@ -40,10 +45,11 @@ class PurePursuit : public tasks::Task {
     const auto *points = trajectory->points;
     const uint32_t near = nearest(points, count, pose->x, pose->y);
     const int64_t stamp_ns = std::min(trajectory->prefix.stamp_ns, pose->prefix.stamp_ns);
-    tasks::publish(call, 0,
-                   tasks::Command{{tasks::Command::KIND, 0, stamp_ns},
-                                  steering(points, count, near, *pose),
-                                  acceleration(points, near, *pose)});
+    const tasks::Command command = {
+        {tasks::Command::KIND, 0, stamp_ns}, steering(points, count, near, *pose), acceleration(points, near, *pose)};
+    tasks::publish(call, 0, command);
+    tasks::report(call, S_STEERING, call.now_ns, command.steering);
+    tasks::report(call, S_ACCELERATION, call.now_ns, command.acceleration);
   }
 
  private:
@@ -96,7 +102,8 @@ class PurePursuit : public tasks::Task {
 
 }  // namespace
 
-constexpr tacho_task_kind PURE_PURSUIT =
-    tasks::kind<PurePursuit>("pure_pursuit", "steers along a trajectory at its speed", PARAMETERS, INPUTS, OUTPUTS);
+constexpr tacho_task_kind PURE_PURSUIT = tasks::with_signals(
+    tasks::kind<PurePursuit>("pure_pursuit", "steers along a trajectory at its speed", PARAMETERS, INPUTS, OUTPUTS),
+    SIGNALS);
 
 }  // namespace control

@@ -7,6 +7,7 @@
 #include "kinds.hpp"
 
 #include <tasks/messages.hpp>
+#include <tasks/object_signals.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -170,6 +171,7 @@ class TrackObjects : public tasks::Task {
       }
     }
     tasks::publish(call, 0, tracks);
+    tasks::report_objects(call, tracks.tracks, tracks.prefix.count, now_ns_);
     if (tells_objects_) tasks::publish(call, 1, objects);
   }
 
@@ -188,7 +190,9 @@ class TrackObjects : public tasks::Task {
 
 }  // namespace
 
-constexpr tacho_task_kind TRACK_OBJECTS = tasks::kind<TrackObjects>(
-    "track_objects", "detections followed over time, each with an id of its own", PARAMETERS, INPUTS, OUTPUTS);
+constexpr tacho_task_kind TRACK_OBJECTS = tasks::with_signals(
+    tasks::kind<TrackObjects>("track_objects", "detections followed over time, each with an id of its own", PARAMETERS,
+                              INPUTS, OUTPUTS),
+    tasks::OBJECT_SIGNALS);
 
 }  // namespace fusion

@@ -38,7 +38,7 @@ class JudgeBoxes : public tasks::Task {
     if (boxes && call.inputs[BOXES].is_new) waiting_.push(*boxes);
     if (!world) return;
     waiting_.settle(truth_, [&](auto &message, const auto &pose) {
-      if (pose) judge(message, *world, *pose);
+      if (pose) judge(message, tasks::at_instant(*world, message.prefix.stamp_ns), *pose);
     });
   }
 

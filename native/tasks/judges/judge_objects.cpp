@@ -58,7 +58,7 @@ class JudgeObjects : public tasks::Task {
     if (prefix && call.inputs[OBJECTS].is_new) waiting_.push(read(call, prefix->kind));
     if (!world) return;
     waiting_.settle(truth_, [&](auto &message, const auto &pose) {
-      if (pose) judge(message, *world, *pose);
+      if (pose) judge(message, tasks::at_instant(*world, message.prefix.stamp_ns), *pose);
     });
   }
 

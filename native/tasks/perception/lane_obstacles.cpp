@@ -5,6 +5,7 @@
 #include "../world/track.hpp"
 
 #include <tasks/clouds.hpp>
+#include <tasks/object_signals.hpp>
 #include <tasks/task.hpp>
 
 #include <algorithm>
@@ -50,6 +51,7 @@ class LaneObstacles : public tasks::Task {
     ++clouds_;
     objects_ += objects.prefix.count;
     tasks::publish(call, 0, objects);
+    tasks::report_objects(call, objects.objects, objects.prefix.count, objects.prefix.stamp_ns);
   }
 
   void figures(const tasks::Figures &figure) override {
@@ -111,8 +113,10 @@ class LaneObstacles : public tasks::Task {
 };
 
 constexpr tacho_task_kind KINDS[] = {
-    tasks::kind<LaneObstacles>("lane_obstacles", "what stands on the lane, from the points of a LiDAR", PARAMETERS,
-                               INPUTS, OUTPUTS),
+    tasks::with_signals(
+        tasks::kind<LaneObstacles>("lane_obstacles", "what stands on the lane, from the points of a LiDAR", PARAMETERS,
+                                   INPUTS, OUTPUTS),
+        tasks::OBJECT_SIGNALS),
 };
 constexpr struct tacho_tasks TASKS = {TACHO_TASK_ABI, "perception", KINDS, 1};
 

@@ -30,8 +30,17 @@ constexpr tacho_task_parameter PARAMETERS[] = {
 };
 enum { SPEED, LATERAL, ACCELERATION, BRAKING, EMERGENCY, STOP_DISTANCE, SIDE_DISTANCE, STEP, OBJECTS_TIMEOUT };
 
-constexpr tacho_task_slot INPUTS[] = {tasks::input("path"), tasks::optional_input("objects")};
+constexpr tacho_task_slot INPUTS[] = {tasks::input("path"), tasks::optional_input("objects"),
+                                      tasks::optional_input("objects of others")};
 constexpr tacho_task_slot OUTPUTS[] = {tasks::output("trajectory", sizeof(tasks::Trajectory))};
+constexpr tacho_task_signal SIGNALS[] = {
+    tasks::list("trajectory_x", "m", "up to 9 points of the trajectory, from its begin to its end"),
+    tasks::list("trajectory_y", "m", "up to 9 points of the trajectory, from its begin to its end"),
+    tasks::signal("trajectory_time", "s", "from the sensing of the vehicle to the end of the trajectory"),
+    tasks::signal("stops", "", "whether it stops for an object, or blind"),
+};
+enum { S_X, S_Y, S_TIME, S_STOPS };
+constexpr uint32_t REPORTED = 9;
 
 // The spline from the vehicle on, at equal ways.
 struct Course {
@@ -44,6 +53,7 @@ class Trajectory : public tasks::Task {
   explicit Trajectory(const tasks::Config &config)
       : path_topic_(config.topic_of_input(0)),
         objects_topic_(config.raw.input_count > 1 ? config.topic_of_input(1) : ""),
+        others_topic_(config.raw.input_count > 2 ? config.topic_of_input(2) : ""),
         limits_{config.value(SPEED), config.value(LATERAL), config.value(ACCELERATION), config.value(BRAKING),
                 std::max(config.value(EMERGENCY), config.value(BRAKING))},
         stop_distance_(config.value(STOP_DISTANCE)),
@@ -62,25 +72,49 @@ class Trajectory : public tasks::Task {
         objects_topic_.empty() ? std::nullopt : tasks::received<tasks::Objects>(call, 1, objects_topic_);
     Course course = course_of(*path);
     const double speed = std::max(path->speed, 0.0);
-    const std::optional<double> stop = is_blind(*path, objects) ? std::optional(speed * speed / (2 * limits_.braking))
-                                       : objects                ? stop_for(*objects, course)
-                                                                : std::nullopt;
+    std::optional<double> stop = is_blind(*path, objects) ? std::optional(speed * speed / (2 * limits_.braking))
+                                 : objects                ? stop_for(*objects, course)
+                                                          : std::nullopt;
+    // Others may fall silent: what they said last counts for a while, and without them it drives by its own objects.
+    const auto others = others_topic_.empty() ? std::nullopt : tasks::received<tasks::Objects>(call, 2, others_topic_);
+    has_others_ |= others.has_value();
+    const auto for_others =
+        others && is_fresh(*path, *others) ? stop_for(*others, course) : std::optional<double>(std::nullopt);
+    if (for_others && (!stop || *for_others < *stop)) {
+      stop = for_others;
+      ++stops_for_others_;
+    }
     if (stop) course = with_point(std::move(course), *stop);
     const std::vector<double> speeds = speed_profile(course.distances, course.curvatures, speed, stop, limits_);
     ++plans_;
     stops_ += stop.has_value();
-    tasks::publish(
-        call, 0,
-        stop && *stop <= 0 ? standing(course, path->prefix.stamp_ns) : timed(course, speeds, path->prefix.stamp_ns));
+    const tasks::Trajectory trajectory =
+        stop && *stop <= 0 ? standing(course, path->prefix.stamp_ns) : timed(course, speeds, path->prefix.stamp_ns);
+    tasks::publish(call, 0, trajectory);
+    report(call, trajectory, stop.has_value());
   }
 
   void figures(const tasks::Figures &figure) override {
     figure("plans", "", static_cast<double>(plans_));
     figure("plans_with_stop", "", static_cast<double>(stops_));
     figure("plans_blind", "", static_cast<double>(blind_));
+    if (has_others_) figure("plans_with_stop_for_others", "", static_cast<double>(stops_for_others_));
   }
 
  private:
+  static void report(const tacho_task_call &call, const tasks::Trajectory &trajectory, bool stops) {
+    const auto one = [&](uint32_t signal, double value, uint32_t entry = 0) {
+      tasks::report(call, signal, trajectory.prefix.stamp_ns, value, entry);
+    };
+    const uint32_t last = trajectory.prefix.count - 1, steps = std::min(last, REPORTED - 1);
+    for (uint32_t i = 0; i <= steps; ++i) {
+      const auto &point = trajectory.points[steps ? last * i / steps : 0];
+      one(S_X, point.x, i), one(S_Y, point.y, i);
+    }
+    one(S_TIME, trajectory.points[last].time);
+    one(S_STOPS, stops);
+  }
+
   Course course_of(const tasks::Path &path) const {
     std::vector<double> x, y;
     for (uint32_t i = 0; i < path.prefix.count; ++i) {
@@ -111,10 +145,13 @@ class Trajectory : public tasks::Task {
   // Whether nobody says what stands on the lane: then it may not drive on.
   bool is_blind(const tasks::Path &path, const std::optional<tasks::Objects> &objects) {
     if (objects_topic_.empty()) return false;
-    const bool is_fresh =
-        objects && tasks::seconds(path.prefix.stamp_ns - objects->prefix.stamp_ns) <= objects_timeout_;
-    blind_ += !is_fresh;
-    return !is_fresh;
+    const bool is_blind = !objects || !is_fresh(path, *objects);
+    blind_ += is_blind;
+    return is_blind;
+  }
+
+  bool is_fresh(const tasks::Path &path, const tasks::Objects &objects) const {
+    return tasks::seconds(path.prefix.stamp_ns - objects.prefix.stamp_ns) <= objects_timeout_;
   }
 
   // The nearest distance at which the vehicle must stand for an object; 0 or less if it is as near already.
@@ -185,16 +222,19 @@ class Trajectory : public tasks::Task {
     return trajectory;
   }
 
-  std::string path_topic_, objects_topic_;
+  std::string path_topic_, objects_topic_, others_topic_;
   Limits limits_;
   double stop_distance_, side_distance_, step_, objects_timeout_;
-  uint64_t plans_ = 0, stops_ = 0, blind_ = 0;
+  uint64_t plans_ = 0, stops_ = 0, blind_ = 0, stops_for_others_ = 0;
+  bool has_others_ = false;
 };
 
 }  // namespace
 
-constexpr tacho_task_kind TRAJECTORY = tasks::kind<Trajectory>(
-    "trajectory", "a spline with times within the limits of the vehicle, which stops for objects", PARAMETERS, INPUTS,
-    OUTPUTS);
+constexpr tacho_task_kind TRAJECTORY = tasks::with_signals(
+    tasks::kind<Trajectory>("trajectory",
+                            "a spline with times within the limits of the vehicle, which stops for objects", PARAMETERS,
+                            INPUTS, OUTPUTS),
+    SIGNALS);
 
 }  // namespace planning

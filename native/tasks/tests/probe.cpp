@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tasks for tests of the seam: they copy, compute, publish nothing, and fail in every way.
+#include <tasks/messages.hpp>
 #include <tasks/task.hpp>
 
 #include <cstdlib>
@@ -78,6 +79,10 @@ class Copy : public tasks::Task {
 
 constexpr tacho_task_parameter COUNT_PARAMETERS[] = {{"size", "", 8, 1e6, 64, "bytes that it fills"}};
 constexpr tacho_task_slot COUNT_OUTPUTS[] = {tasks::output("count", 8)};
+constexpr tacho_task_signal COUNT_SIGNALS[] = {
+    tasks::signal("count", "", "messages before"),
+    tasks::list("square", "m/s^2", "entries 0 and 1: the square of the count, and its negative"),
+};
 
 // Publishes 0, 1, 2 ... in every byte.
 class Count : public tasks::Task {
@@ -86,6 +91,10 @@ class Count : public tasks::Task {
   void run(const tacho_task_call &call) override {
     tacho_task_output &output = call.outputs[0];
     if (!output.data) return;
+    const auto count = static_cast<double>(next_);
+    tasks::report(call, 0, call.now_ns, count);
+    tasks::report(call, 1, call.now_ns - 1000, count * count, 0);
+    tasks::report(call, 1, call.now_ns - 1000, -count * count, 1);
     std::memset(output.data, static_cast<int>(next_++ % 256), output.size);
     output.publish = 1;
   }
@@ -120,6 +129,26 @@ class Check : public tasks::Task {
   size_t bytes_ = 0;
 };
 
+constexpr tacho_task_signal DIGEST_SIGNALS[] = {
+    tasks::signal("digest", "", "FNV-1a of the content, its lower 53 bits")};
+
+// Says what is in recorded messages (kind RAW1).
+class Digest : public tasks::Task {
+ public:
+  explicit Digest(const tasks::Config &) {}
+  void run(const tacho_task_call &call) override {
+    const tacho_task_input &input = call.inputs[0];
+    const auto raw = tasks::received<tasks::Raw>(call, 0, "data");
+    if (!raw || !input.is_new) return;
+    if (input.size < sizeof(tasks::Raw) + raw->prefix.count) throw std::runtime_error("found a message that is cut");
+    uint64_t value = 0xcbf29ce484222325;
+    for (uint32_t i = 0; i < raw->prefix.count; ++i) {
+      value = (value ^ static_cast<const unsigned char *>(input.data)[sizeof(tasks::Raw) + i]) * 0x100000001b3;
+    }
+    tasks::report(call, 0, call.now_ns, static_cast<double>(value & ((uint64_t{1} << 53) - 1)));
+  }
+};
+
 constexpr tacho_task_parameter COMPUTE_PARAMETERS[] = {{"rounds", "", 1, 1e9, 20000, "of its loop"}};
 
 // Computes, and reports the CPU time of its own code: what the seam adds is the rest.
@@ -142,11 +171,13 @@ class Compute : public tasks::Task {
 
 constexpr tacho_task_kind KINDS[] = {
     tasks::kind<Copy>("probe_copy", "copies", COPY_PARAMETERS, INPUTS, OUTPUTS),
-    tasks::source<Count>("probe_count", "counts", COUNT_PARAMETERS, COUNT_OUTPUTS),
+    tasks::with_signals(tasks::source<Count>("probe_count", "counts", COUNT_PARAMETERS, COUNT_OUTPUTS), COUNT_SIGNALS),
     tasks::sink<Check>("probe_check", "checks", CHECK_INPUTS),
+    tasks::with_signals(tasks::sink<Digest>("probe_digest", "says what is in recorded messages", CHECK_INPUTS),
+                        DIGEST_SIGNALS),
     tasks::kind<Compute>("probe_compute", "computes", COMPUTE_PARAMETERS, INPUTS, OUTPUTS),
 };
-constexpr struct tacho_tasks TASKS = {TACHO_TASK_ABI, "probe", KINDS, 4};
+constexpr struct tacho_tasks TASKS = {TACHO_TASK_ABI, "probe", KINDS, 5};
 
 }  // namespace
 

@@ -36,6 +36,16 @@ std::optional<double> gap_to(const tasks::Obstacle &obstacle, const world::OnLan
 
 }  // namespace
 
+std::optional<double> free_way(const State &s, const tasks::World &world, const world::Track &track) {
+  const world::OnLane at = track.nearest(s[X], s[Y]);
+  std::optional<double> nearest;
+  for (uint32_t i = 0; i < world.prefix.count; ++i) {
+    const std::optional<double> gap = gap_to(world.obstacles[i], at, track);
+    if (gap) nearest = std::min(nearest.value_or(INFINITY), *gap);
+  }
+  return nearest;
+}
+
 void DriveRecord::look(const State &s, const tasks::World &world, const world::Track &track) {
   const world::OnLane at = track.nearest(s[X], s[Y]);
   if (last_distance_) driven_ += track.way(*last_distance_, at.distance);
@@ -46,11 +56,7 @@ void DriveRecord::look(const State &s, const tasks::World &world, const world::T
   squared_errors_ += at.offset * at.offset;
   worst_error_ = std::max(worst_error_, std::abs(at.offset));
   fastest_ = std::max(fastest_, s[SPEED]);
-  std::optional<double> nearest;
-  for (uint32_t i = 0; i < world.prefix.count; ++i) {
-    const std::optional<double> gap = gap_to(world.obstacles[i], at, track);
-    if (gap) nearest = std::min(nearest.value_or(INFINITY), *gap);
-  }
+  const std::optional<double> nearest = free_way(s, world, track);
   if (!nearest) return;
   least_gap_ = std::min(least_gap_.value_or(INFINITY), *nearest);
   collided_ = collided_ || *nearest <= 0;

@@ -13,6 +13,9 @@
 
 namespace vehicle {
 
+// Free way between the front of the body and the nearest obstacle in its way, along the lane; none if there is none.
+std::optional<double> free_way(const State &state, const tasks::World &world, const world::Track &track);
+
 class DriveRecord {
  public:
   // Judges the vehicle in this state.

@@ -26,6 +26,18 @@ enum { INITIAL_SPEED, START, TIMEOUT, BRAKING };
 constexpr tacho_task_slot INPUTS[] = {tasks::input("actuators"), tasks::optional_input("world")};
 constexpr tacho_task_slot OUTPUTS[] = {tasks::output("vehicle state", sizeof(tasks::VehicleState))};
 enum { ACTUATORS, WORLD };
+constexpr tacho_task_signal SIGNALS[] = {
+    tasks::signal("x", "m", "true place of the centre of gravity on the map"),
+    tasks::signal("y", "m", "true place of the centre of gravity on the map"),
+    tasks::signal("heading", "rad", "true heading, counterclockwise from x"),
+    tasks::signal("speed", "m/s", "true speed"),
+    tasks::signal("acceleration", "m/s^2", "true acceleration along its speed"),
+    tasks::signal("steering", "rad", "true angle of the front wheels, to the left"),
+    tasks::signal("lateral_error", "m", "distance of the centre of gravity from the centre line, to the left"),
+    tasks::signal("obstacle_gap", "m", "free way before its front, along the lane, while an obstacle is in its way"),
+    tasks::signal("command_age", "ms", "at the arrival of a command: since the vehicle was sensed on which it rests"),
+};
+enum { S_X, S_Y, S_HEADING, S_SPEED, S_ACCELERATION, S_STEERING, S_LATERAL_ERROR, S_OBSTACLE_GAP, S_COMMAND_AGE };
 
 class Vehicle : public tasks::Task {
  public:
@@ -48,7 +60,7 @@ class Vehicle : public tasks::Task {
       require_number(actuators->acceleration, "acceleration");
       input_ = {actuators->steering_rate, actuators->acceleration};
       last_command_ns_ = call.now_ns;
-      if (actuators->prefix.stamp_ns) age(call.now_ns - actuators->prefix.stamp_ns);
+      if (actuators->prefix.stamp_ns) age(call, call.now_ns - actuators->prefix.stamp_ns);
     }
     publish(call);
   }
@@ -90,7 +102,7 @@ class Vehicle : public tasks::Task {
     for (; *time_ns_ + STEP_NS <= now_ns; *time_ns_ += STEP_NS) {
       state_ = step(state_, wanted(), 1e-3);
       if (is_braking_ && state_[SPEED] < 0) state_[SPEED] = 0;
-      if (track_) record_.look(state_, *world_, *track_);
+      if (track_) record_.look(state_, tasks::at_instant(*world_, *time_ns_ + STEP_NS), *track_);
     }
   }
 
@@ -104,8 +116,9 @@ class Vehicle : public tasks::Task {
     return {0, state_[SPEED] > 0 ? -braking_ : 0};
   }
 
-  void age(int64_t ns) {
+  void age(const tacho_task_call &call, int64_t ns) {
     const double ms = static_cast<double>(ns) * 1e-6;
+    tasks::report(call, S_COMMAND_AGE, call.now_ns, ms);
     ++commands_;
     age_sum_ms_ += ms;
     age_max_ms_ = std::max(age_max_ms_, ms);
@@ -125,6 +138,19 @@ class Vehicle : public tasks::Task {
                               now[SLIP],
                               limited(now, input).acceleration};
     tasks::publish(call, 0, state);
+    if (call.outputs[0].data) report(call, now, state.acceleration);
+  }
+
+  void report(const tacho_task_call &call, const State &now, double acceleration) const {
+    // Until it knows the world, it does not know where it stands.
+    if (!call.report || (!world_topic_.empty() && !track_)) return;
+    const auto one = [&](uint32_t signal, double value) { tasks::report(call, signal, call.now_ns, value); };
+    one(S_X, now[X]), one(S_Y, now[Y]), one(S_HEADING, now[YAW]), one(S_SPEED, now[SPEED]);
+    one(S_ACCELERATION, acceleration), one(S_STEERING, now[STEERING]);
+    if (!track_) return;
+    one(S_LATERAL_ERROR, track_->nearest(now[X], now[Y]).offset);
+    const auto gap = free_way(now, tasks::at_instant(*world_, call.now_ns), *track_);
+    if (gap) one(S_OBSTACLE_GAP, *gap);
   }
 
   std::string actuators_topic_, world_topic_;
@@ -144,8 +170,10 @@ class Vehicle : public tasks::Task {
 };
 
 constexpr tacho_task_kind KINDS[] = {
-    tasks::kind<Vehicle>("vehicle", "drives as its actuators are told, and publishes its true state", PARAMETERS,
-                         INPUTS, OUTPUTS),
+    tasks::with_signals(
+        tasks::kind<Vehicle>("vehicle", "drives as its actuators are told, and publishes its true state", PARAMETERS,
+                             INPUTS, OUTPUTS),
+        SIGNALS),
 };
 constexpr struct tacho_tasks TASKS = {TACHO_TASK_ABI, "vehicle", KINDS, 1};
 

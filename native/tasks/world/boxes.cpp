@@ -37,9 +37,10 @@ class GroundTruthBoxes : public tasks::Task {
   }
 
   void run(const tacho_task_call &call) override {
-    const auto world = tasks::received<tasks::World>(call, 0, world_topic_);
+    const auto told = tasks::received<tasks::World>(call, 0, world_topic_);
     const auto state = tasks::received<tasks::VehicleState>(call, 1, state_topic_);
-    if (!world || !state) return;
+    if (!told || !state) return;
+    const tasks::World moved = tasks::at_instant(*told, state->prefix.stamp_ns), *world = &moved;
     const Track track(*world);
     const double cosine = std::cos(state->yaw), sine = std::sin(state->yaw);
     tasks::Boxes boxes{{tasks::Boxes::KIND, 0, state->prefix.stamp_ns}, camera_, {}};

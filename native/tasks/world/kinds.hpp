@@ -8,7 +8,7 @@
 
 namespace world {
 
-extern const tacho_task_kind WORLD, ODOMETRY, IMU, LIDAR, GROUND_TRUTH_OBJECTS, GROUND_TRUTH_BOXES;
+extern const tacho_task_kind WORLD, ODOMETRY, IMU, LIDAR, GROUND_TRUTH_OBJECTS, GROUND_TRUTH_BOXES, ROADSIDE_UNIT;
 
 }  // namespace world
 

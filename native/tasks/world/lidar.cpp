@@ -67,7 +67,7 @@ class Lidar : public tasks::Task {
     const auto state = tasks::received<tasks::VehicleState>(call, 1, state_topic_);
     tacho_task_output &output = call.outputs[0];
     if (!world || !state || !output.data) return;
-    const RayCaster caster(*world);
+    const RayCaster caster(tasks::at_instant(*world, state->prefix.stamp_ns));
     const double cosine_of_yaw = std::cos(state->yaw), sine_of_yaw = std::sin(state->yaw);
     const double x = state->x + mounted_ahead_ * cosine_of_yaw - mounted_left_ * sine_of_yaw;
     const double y = state->y + mounted_ahead_ * sine_of_yaw + mounted_left_ * cosine_of_yaw;

@@ -4,6 +4,14 @@ import type { RunInfo } from "./run";
 import type { CauseKind, Note, Point, Summary } from "./summary";
 import type { BeforeAfter, ObjectiveCurve, Pair, Promised, Side, Spread } from "./tuning";
 
+/** Columns of arrivals of commands. */
+export interface Ages {
+  /** Since the sensing on which it rests. */
+  age_us: Column;
+  /** Growing: when it arrived, ns since the begin of the timeline. */
+  at: Column;
+}
+
 /** See `Condition::Of`. */
 export interface Bounds {
   /** This or more. */
@@ -14,6 +22,28 @@ export interface Bounds {
   not?: Word;
   /** One of these. */
   one_of?: Word[];
+}
+
+/** Columns of the states of the car, by time. */
+export interface Car {
+  /** Growing: ns since the begin of the timeline. */
+  at: Column;
+  /** Counterclockwise from x; optional. */
+  heading_mrad: Column;
+  /** To the left of the centre line; optional. */
+  lateral_error_mm: Column;
+  /** The node that drives it. */
+  node: string;
+  /** Optional. */
+  speed_mm_s: Column;
+  /** States of the run; those below may be fewer. */
+  states: number;
+  /** To the left; optional. */
+  steering_mrad: Column;
+  /** Growing. */
+  x_mm: Column;
+  /** Growing. */
+  y_mm: Column;
 }
 
 /** Integers of one column. */
@@ -47,6 +77,22 @@ export interface Executions {
   duration: Column;
   /** Growing: `callback_start`. */
   start: Column;
+}
+
+/** What an instance waited for. */
+export interface Explained {
+  /** By whom. */
+  by: string;
+  /** Its number among those of its chain here. */
+  instance: number;
+  /** The cause by which it is longer than usual most; of several, the greatest. */
+  kind: CauseKind;
+  /** The node where it happened. */
+  node: string;
+  /** How long. */
+  took_ns: number;
+  /** How long it usually takes; absent if that is not known. */
+  usual_ns?: number;
 }
 
 /** One of its figures. Values are drawn in `unit`; boxes, courses and subscribers are latencies in us. */
@@ -97,6 +143,16 @@ export interface HopMeans {
   parts: Parts;
   /** Publish to start; absent for the first node. */
   waited_ms: number | null;
+}
+
+/** Where the car left its lane. */
+export interface Left {
+  /** When it was nearest to it, ns since the begin of the timeline. */
+  at_ns: number;
+  /** Place of the centre of gravity. */
+  x_m: number;
+  /** See `x_m`. */
+  y_m: number;
 }
 
 /** A published value or range, drawn where the points that are meant stand. */
@@ -368,6 +424,8 @@ export interface PageRun {
   sweep: Sweep | null;
   /** The run over time; absent if no execution of a callback was recorded. */
   timeline?: Timeline;
+  /** The drive from above; absent if no task reported where a car was. */
+  top_view?: TopView;
   /** What of it does not count, in a sentence. */
   window?: string;
 }
@@ -435,6 +493,22 @@ export interface PublishedValue {
 
 /** Which of its chain's instances one is. */
 export type Rank = "best" | "median" | "worst";
+
+/** Columns of lists, by the instants that they describe. */
+export interface Sets {
+  /** Growing: ns since the begin of the timeline. */
+  at: Column;
+  /** Entries of each list. */
+  counts: Column;
+  /** The node that reported them. */
+  node: string;
+  /** Growing: of entries; absent if they have none. */
+  radius_mm?: Column;
+  /** Growing: of entries. */
+  x_mm: Column;
+  /** Growing: of entries. */
+  y_mm: Column;
+}
 
 /** One finding, and what of our points stands beside it. */
 export interface Statement {
@@ -625,6 +699,48 @@ export interface Times {
   by: string[];
   /** Which points; see `Measure::Values`. */
   of: Record<string, Condition>;
+}
+
+/** A drive from above. */
+export interface TopView {
+  /** The commands that it got. */
+  ages: Ages;
+  /** The car over time. */
+  car: Car;
+  /** Chains that end at the car. */
+  chains: ViewChain[];
+  /** Between the borders of the lane; absent if no world reported it. */
+  lane_width_m?: number;
+  /** Growing: points of the centre line, a closed line; empty if no world reported one. */
+  lane_x_mm: Column;
+  /** See `lane_x_mm`. */
+  lane_y_mm: Column;
+  /** Where the car left its lane; absent if it did not, or it is not known. */
+  left?: Left;
+  /** The true obstacles, whenever they changed; absent without a world. */
+  obstacles?: Sets;
+  /** Points of the trajectories that nodes planned. */
+  plans: Sets[];
+  /** Objects that nodes found. */
+  seen: Sets[];
+}
+
+/** Columns of the instances of a chain that ends at the car, by their ends. */
+export interface ViewChain {
+  /** End-to-end time, ns. */
+  duration: Column;
+  /** Growing: its end, ns since the begin of the timeline. From then on the car drives as it says. */
+  end: Column;
+  /** Name. */
+  name: string;
+  /** Index into the parts: computation, off_cpu, preemption, transport, alignment, queueing, kept; its greatest. */
+  part: Column;
+  /** Node, topic, node ... node. */
+  path: string[];
+  /** How long that part is, ns. */
+  took: Column;
+  /** The late ones that are explained, the longest first: longer than the median of the chain by more than a tenth. */
+  worst: Explained[];
 }
 
 /**

@@ -664,6 +664,41 @@ export interface QualityFigures {
   values: number[];
 }
 
+/** A reaction. Times are ms since the obstacle came into the way, ways are m along the lane. */
+export interface ReactionFigures {
+  /** When the obstacle came into the way: ns of the tables. */
+  at_ns: number;
+  /** Free way before its front then. */
+  free_way_m: number;
+  /**
+   * Free way before its front when it stood; negative inside the obstacle, absent if nothing was in its way any
+   * more.
+   */
+  margin_m?: number;
+  /** The node that drives the car. */
+  node: string;
+  /** Until the car braked; absent if it did not. */
+  reaction_ms?: number;
+  /** Way that it drove until it braked. */
+  reaction_way_m?: number;
+  /** Speed of the car then. */
+  speed_m_per_s: number;
+  /** What happened, in the order of time, as far as it did: sensed, found, planned, commanded, braking, standing. */
+  stages: ReactionStage[];
+  /** Way that it drove until it stood; absent if it did not. */
+  stop_way_m?: number;
+}
+
+/** A stage of a reaction. */
+export interface ReactionStage {
+  /** When. */
+  after_ms: number;
+  /** The node that did it. */
+  node: string;
+  /** What happened. */
+  stage: string;
+}
+
 /** Calls of one service. Distributions are over complete calls: request, handling and response make the round trip. */
 export interface ServiceFigures {
   /** Nodes that call it. */
@@ -735,6 +770,8 @@ export interface Summary {
   preemptors?: PreemptorFigures[];
   /** One entry a figure of quality that the task of a node reports. */
   quality?: QualityFigures[];
+  /** One entry a reaction of a car to an obstacle that came into its way. */
+  reactions?: ReactionFigures[];
   /** One entry a service that was called; those of actions whose goals are known stand there. */
   services?: ServiceFigures[];
   /** One entry a topic. */

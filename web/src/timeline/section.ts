@@ -3,6 +3,7 @@ import type { Page, PageRun, Timeline } from "../shapes";
 import { choice } from "../choice";
 import { h, section } from "../dom";
 import { count } from "../format";
+import { announce, follow } from "../moments";
 import { legend, type Part } from "../parts";
 import type { Action } from "./keys";
 import { KEYS } from "./keys";
@@ -69,6 +70,8 @@ function ofRun({ timeline: shape }: Shown, number: number): HTMLElement[] {
     ...KEYS.map(([key, does]) => h("tr", {}, h("th", { scope: "row" }, key), h("td", {}, does))),
   );
   let waiting = 0;
+  // What the page lights by itself moves nothing else.
+  let isReady = false;
   const stage = new Stage(shape, scroller, canvas, space, {
     selected: (lines) => {
       const [title, ...rest] = lines;
@@ -80,10 +83,20 @@ function ofRun({ timeline: shape }: Shown, number: number): HTMLElement[] {
       if (action === "search") input.focus();
       else keys.hidden = !keys.hidden;
     },
+    lit: ({ start, end }) => {
+      if (isReady) announce("timeline", { run: number, from: start, to: end });
+    },
     moved: (view) => {
       clearTimeout(waiting);
       waiting = window.setTimeout(() => history.replaceState(null, "", linkTo(number, view)), SETTLED_MS);
     },
+  });
+  isReady = true;
+  follow("timeline", ({ run, from, to }) => {
+    if (run !== number) return;
+    isReady = false;
+    stage.showFrom(from, to);
+    isReady = true;
   });
   const asked = linked(location.hash);
   if (asked?.run === number) stage.view = asked.view;

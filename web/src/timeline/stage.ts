@@ -25,6 +25,8 @@ const CLICK = 4;
 export interface Listener {
   selected(lines: string[]): void;
   found(text: string): void;
+  /** An instance of the chain is lit. */
+  lit(instance: Instance): void;
   act(action: "search" | "help"): void;
   /** Another part is seen than at first. */
   moved(view: View): void;
@@ -120,7 +122,17 @@ export class Stage {
     this.scene.selected = undefined;
     this.scene.view = fitted(lit.start, lit.end, this.limits);
     this.listener.selected(describedInstance(chain, lit));
+    this.listener.lit(lit);
     this.redraw();
+  }
+
+  /** Shows a time, and lights the instance of the chain that has it, if there is one. */
+  showFrom(from: number, to: number): void {
+    const { chain } = this;
+    const number =
+      chain?.start.findIndex((start, i) => start === from && start + (chain.duration[i] ?? 0) === to) ?? -1;
+    if (number >= 0) this.light(number);
+    else this.view = fitted(from, to, this.limits);
   }
 
   /** Selects an execution, or nothing, and brings it into sight. */

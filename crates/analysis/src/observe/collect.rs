@@ -15,6 +15,7 @@ use crate::observe::handles::Handles;
 use crate::observe::preemption::Scheduler;
 use crate::observe::ros1::{self, Ros1};
 use crate::observe::services::{Place, Services};
+use crate::observe::signals;
 use crate::observe::{PublicationSeen, Seen, SkipSeen, StreamSeen, TakeSeen, UseSeen, INTERNAL};
 use crate::Options;
 use callbacks::Beginning;
@@ -184,6 +185,11 @@ impl Collector {
         self.scheduler.acts(process, stream as u32, event.thread.0, now);
         if !matches!(event.payload, Payload::CallbackCpu { .. } | Payload::CallbackStart { .. }) {
             self.threads[stream].cpu.forget();
+        }
+        if let Payload::NodeSignal { .. } = event.payload {
+            let execution = self.threads[stream].running.last().copied();
+            self.seen.signals.sample(signals::Place { process, execution, now }, &event.payload);
+            return;
         }
         if is_below_rmw(&event.payload) {
             let thread = &self.threads[stream];
@@ -442,6 +448,10 @@ impl Collector {
                 clock.bounds.below.push((board_ns, monotonic_ns - board_ns));
             }
             Payload::NodeWake { .. } => self.seen.ours[process] = true,
+            Payload::NodeSignalInit { node, .. } => {
+                let node = self.handles[process].node(node);
+                self.seen.signals.announce(process, node, &event.payload, texts);
+            }
             _ => {}
         }
     }

@@ -76,6 +76,8 @@ impl Chains {
             causes,
             preemptions: scheduled.preemptions,
             executors,
+            signals: seen.signals.signals,
+            samples: seen.signals.samples,
             clocks,
             notes: notes.into_rows(),
             ..Tables::default()

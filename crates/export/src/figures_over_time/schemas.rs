@@ -1,6 +1,7 @@
 //! JSON Schemas of the messages. That of findings is Foxglove's own Log, which its log panel shows.
 
-use serde_json::json;
+use serde_json::{json, Value};
+use tacho_tables::{Signal, Tables};
 
 /// A kind of message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -10,6 +11,8 @@ pub enum Kind {
     Callback,
     Chain,
     Finding,
+    /// Of this node.
+    Signals(u32),
 }
 
 /// Name and text of a schema.
@@ -20,7 +23,7 @@ pub struct Schema {
 
 impl Kind {
     /// Its schema.
-    pub fn schema(self) -> Schema {
+    pub fn schema(self, tables: &Tables) -> Schema {
         let (name, properties) = match self {
             Kind::Latency => (
                 "tacho.Latency",
@@ -50,6 +53,7 @@ impl Kind {
                     ("kept_ms", "Message taken, waiting for the callback that uses it."),
                 ]),
             ),
+            Kind::Signals(node) => ("tacho.Signals", signals(tables, node)),
             Kind::Finding => (
                 "foxglove.Log",
                 json!({
@@ -66,7 +70,27 @@ impl Kind {
     }
 }
 
-fn numbers(of: &[(&str, &str)]) -> serde_json::Value {
+/// The signals of a node.
+fn signals(tables: &Tables, node: u32) -> Value {
+    let of_node = tables.signals.iter().filter(|signal| signal.node.number() == node);
+    let property = |signal: &Signal| match signal.list {
+        true => json!({"type": "array", "items": {"type": "number"}}),
+        false => json!({"type": "number"}),
+    };
+    Value::Object(of_node.map(|signal| (named(signal), property(signal))).collect())
+}
+
+/// The name of a signal with its unit: `speed_m_per_s`.
+pub fn named(signal: &Signal) -> String {
+    let unit = signal.unit.replace("/s^2", "_per_s2").replace("/s", "_per_s").replace('%', "percent");
+    if unit.is_empty() {
+        signal.name.clone()
+    } else {
+        format!("{}_{unit}", signal.name)
+    }
+}
+
+fn numbers(of: &[(&str, &str)]) -> Value {
     let described = of.iter().map(|(name, what)| ((*name).to_owned(), json!({"type": "number", "description": what})));
-    serde_json::Value::Object(described.collect())
+    Value::Object(described.collect())
 }

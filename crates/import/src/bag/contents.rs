@@ -1,6 +1,6 @@
 //! The result of reading a bag, in either format.
 
-use tacho_events::bag::BagTopic;
+use tacho_events::bag::{BagMessage, BagTopic};
 use tacho_events::Problems;
 
 /// Content of a bag besides its messages.
@@ -35,3 +35,6 @@ impl Bag {
 
 /// Receives the bytes of a file and the messages of the bag read so far; returns false to stop.
 pub(crate) type OnProgress<'a> = dyn FnMut(u64, u64) -> bool + 'a;
+
+/// Receives a message and its data, which are empty unless they were asked for.
+pub(crate) type OnMessage<'a> = dyn FnMut(BagMessage, &[u8]) + 'a;

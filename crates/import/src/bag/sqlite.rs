@@ -3,7 +3,7 @@
 //!
 //! It reads schemas 1 to 4 of rosbag2_storage_sqlite3 by the columns that they share.
 
-use super::contents::{Bag, OnProgress};
+use super::contents::{Bag, OnMessage, OnProgress};
 use crate::mcap::{begins_with_header, stamp, Schema};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
@@ -25,7 +25,9 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// The files of one bag, one after the other.
 pub(super) struct Reading<'a> {
     pub bag: Bag,
-    on_message: &'a mut dyn FnMut(BagMessage),
+    on_message: &'a mut OnMessage<'a>,
+    /// The topic whose messages are read with their data.
+    data_of: Option<String>,
     numbers: HashMap<(String, String), u32>,
     stretch: u32,
     stop: &'static AtomicBool,
@@ -40,8 +42,8 @@ struct Topic {
 
 impl<'a> Reading<'a> {
     /// Stops as soon as `stop` is set, even within a query.
-    pub fn new(on_message: &'a mut dyn FnMut(BagMessage), stop: &'static AtomicBool) -> Self {
-        Reading { bag: Bag::default(), on_message, numbers: HashMap::new(), stretch: 0, stop }
+    pub fn new(on_message: &'a mut OnMessage<'a>, data_of: Option<String>, stop: &'static AtomicBool) -> Self {
+        Reading { bag: Bag::default(), on_message, data_of, numbers: HashMap::new(), stretch: 0, stop }
     }
 
     /// Reads one file.
@@ -91,10 +93,10 @@ impl<'a> Reading<'a> {
             let topic = topics
                 .get(&topic)
                 .ok_or_else(|| format!("a message of topic {topic}, which the table of topics has not"));
-            match topic.and_then(|topic| Ok((topic, Content::of(data?)?))) {
+            match topic.and_then(|topic| Ok((topic, Content::of(data?, self.is_asked_for(topic))?))) {
                 Ok((topic, content)) => {
                     self.bag.count(log_ns);
-                    (self.on_message)(BagMessage {
+                    let message = BagMessage {
                         topic: topic.number,
                         log_ns,
                         publish_ns: None,
@@ -102,7 +104,8 @@ impl<'a> Reading<'a> {
                         size_bytes: content.bytes,
                         sequence: None,
                         stretch: self.stretch,
-                    });
+                    };
+                    (self.on_message)(message, &content.data);
                 }
                 Err(text) => self.say("bad-record", path, id.unsigned_abs(), format!("{text}; it is left out")),
             }
@@ -116,6 +119,12 @@ impl<'a> Reading<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the data of messages of this topic are asked for.
+    fn is_asked_for(&self, topic: &Topic) -> bool {
+        let name = &self.bag.topics[topic.number as usize].name;
+        self.data_of.as_ref() == Some(name)
     }
 
     /// Reads the topics of a file, by the file's number of each.
@@ -219,22 +228,30 @@ struct Content {
     bytes: u64,
     start: [u8; stamp::BYTES],
     known: usize,
+    /// All of it; empty unless it was asked for.
+    data: Vec<u8>,
 }
 
 impl Content {
-    fn of(data: &[u8]) -> Result<Content, String> {
+    fn of(data: &[u8], is_asked_for: bool) -> Result<Content, String> {
         if !data.starts_with(&ZSTD_MAGIC) {
-            return Content::read(data).map_err(|error| error.to_string());
+            return Content::read(data, is_asked_for).map_err(|error| error.to_string());
         }
         let bytes = ruzstd::decoding::StreamingDecoder::new(data).map_err(|error| format!("zstd: {error}"))?;
-        Content::read(bytes).map_err(|error| format!("zstd: {error}"))
+        Content::read(bytes, is_asked_for).map_err(|error| format!("zstd: {error}"))
     }
 
-    fn read(mut from: impl Read) -> io::Result<Content> {
+    fn read(mut from: impl Read, is_asked_for: bool) -> io::Result<Content> {
         let mut start = [0; stamp::BYTES];
         let known = crate::mcap::read_up_to(&mut from, &mut start)?;
-        let bytes = known as u64 + io::copy(&mut from, &mut io::sink())?;
-        Ok(Content { bytes, start, known })
+        let mut data = Vec::new();
+        let rest = if is_asked_for {
+            data.extend_from_slice(&start[..known]);
+            from.read_to_end(&mut data)? as u64
+        } else {
+            io::copy(&mut from, &mut io::sink())?
+        };
+        Ok(Content { bytes: known as u64 + rest, start, known, data })
     }
 
     fn start(&self) -> &[u8] {
@@ -305,8 +322,8 @@ mod tests {
 
     fn read_until(path: &Path, stop: &'static AtomicBool) -> (Bag, Vec<BagMessage>) {
         let mut messages = Vec::new();
-        let mut keep = |message| messages.push(message);
-        let mut reading = Reading::new(&mut keep, stop);
+        let mut keep = |message, _: &[u8]| messages.push(message);
+        let mut reading = Reading::new(&mut keep, None, stop);
         reading.file(path, std::fs::metadata(path).expect("file").len(), &mut |_, _| true);
         let bag = reading.bag;
         (bag, messages)

@@ -4,7 +4,7 @@ use super::chunk::{self, ChunkHead};
 use super::definition::begins_with_header;
 use super::record::{opcode, read_up_to, Channel, Fields, Head, MessageHead, Schema, FOOTER_BYTES, MAGIC};
 use super::stamp;
-use crate::bag::contents::{Bag, OnProgress};
+use crate::bag::contents::{Bag, OnMessage, OnProgress};
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -17,9 +17,10 @@ const PROGRESS_EVERY_BYTES: u64 = 1 << 20;
 /// How many bytes of a message are read for its stamp.
 const MESSAGE_START: usize = MessageHead::BYTES + stamp::BYTES;
 
-/// Reads one file that is in memory.
-pub fn read_bytes(bytes: &[u8], on_message: &mut dyn FnMut(BagMessage)) -> Bag {
-    let mut reading = Reading::new(on_message);
+/// Reads one file that is in memory; messages of the topic `data_of` come with their data.
+pub fn read_bytes(bytes: &[u8], data_of: Option<&str>, on_message: &mut dyn FnMut(BagMessage, &[u8])) -> Bag {
+    let mut on_message = |message, data: &[u8]| on_message(message, data);
+    let mut reading = Reading::new(&mut on_message, data_of.map(str::to_owned));
     reading.file(Path::new("bag.mcap"), io::Cursor::new(bytes), bytes.len() as u64, &mut |_, _| true);
     reading.bag
 }
@@ -27,7 +28,9 @@ pub fn read_bytes(bytes: &[u8], on_message: &mut dyn FnMut(BagMessage)) -> Bag {
 /// The files of one bag, one after the other.
 pub(crate) struct Reading<'a> {
     pub bag: Bag,
-    on_message: &'a mut dyn FnMut(BagMessage),
+    on_message: &'a mut OnMessage<'a>,
+    /// The topic whose messages are read with their data.
+    data_of: Option<String>,
     topics: HashMap<(String, String), u32>,
     stretch: u32,
     // State of the current file:
@@ -49,6 +52,8 @@ struct Known {
 struct Pending {
     channel: u16,
     message: BagMessage,
+    /// Empty unless it was asked for.
+    data: Vec<u8>,
 }
 
 /// A fault of a file, with its offset.
@@ -59,10 +64,11 @@ struct Fault {
 }
 
 impl<'a> Reading<'a> {
-    pub fn new(on_message: &'a mut dyn FnMut(BagMessage)) -> Self {
+    pub fn new(on_message: &'a mut OnMessage<'a>, data_of: Option<String>) -> Self {
         Reading {
             bag: Bag::default(),
             on_message,
+            data_of,
             topics: HashMap::new(),
             stretch: 0,
             path: PathBuf::new(),
@@ -247,6 +253,11 @@ impl<'a> Reading<'a> {
         let mut record = source.take(head.length);
         let mut start = [0; MESSAGE_START];
         let count = read_up_to(&mut record, &mut start)?;
+        let mut data = Vec::new();
+        if self.is_asked_for(&start[..count]) {
+            data.extend_from_slice(&start[MessageHead::BYTES..count]);
+            record.read_to_end(&mut data)?;
+        }
         skip(&mut record)?;
         if record.limit() > 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -272,8 +283,15 @@ impl<'a> Reading<'a> {
             sequence: Some(sequence),
             stretch: self.stretch,
         };
-        self.pending.push(Pending { channel: of, message });
+        self.pending.push(Pending { channel: of, message, data });
         Ok(None)
+    }
+
+    /// Whether the data of a message that begins with these bytes are asked for.
+    fn is_asked_for(&self, start: &[u8]) -> bool {
+        let Some(wanted) = &self.data_of else { return false };
+        let head = MessageHead::read(&mut Fields(start));
+        head.and_then(|head| self.channels.get(&head.channel)).is_some_and(|channel| channel.topic.name == *wanted)
     }
 
     /// Reads the records of a chunk. If its checksum or compression is wrong, no record counts; if the file ends in it,
@@ -320,10 +338,10 @@ impl<'a> Reading<'a> {
     /// Passes on the messages that were kept.
     fn commit(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
-        for Pending { channel, message } in pending.drain(..) {
+        for Pending { channel, message, data } in pending.drain(..) {
             let Some(topic) = self.number(channel) else { continue };
             self.bag.count(message.log_ns);
-            (self.on_message)(BagMessage { topic, ..message });
+            (self.on_message)(BagMessage { topic, ..message }, &data);
         }
         // The buffer is used again.
         self.pending = pending;

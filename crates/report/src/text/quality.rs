@@ -2,11 +2,40 @@
 
 use super::{number, table, Terminal};
 use table::{Column, Table};
-use tacho_tables::summary::QualityFigures;
+use tacho_tables::summary::{QualityFigures, ReactionFigures, ReactionStage, Summary};
 
 impl Terminal {
+    /// Figures of quality, and reactions to obstacles.
+    pub(super) fn quality(&self, out: &mut String, summary: &Summary) {
+        self.figures_of_quality(out, &summary.quality);
+        self.reactions(out, &summary.reactions);
+    }
+
+    /// A sentence or two a reaction.
+    fn reactions(&self, out: &mut String, reactions: &[ReactionFigures]) {
+        if !reactions.is_empty() {
+            self.heading(out, "Reactions to obstacles that came into the way");
+        }
+        for of in reactions {
+            let ms = |stage: &ReactionStage| format!("{} {:.0} ms", stage.stage, stage.after_ms);
+            let stages = of.stages.iter().map(ms).collect::<Vec<_>>().join(", ");
+            let stages = if stages.is_empty() { "nothing followed".into() } else { stages };
+            let way = |way: Option<f64>, to: &str| way.map(|m| format!("{m:.2} m {to}"));
+            let ways = [
+                way(of.reaction_way_m, "until it braked"),
+                way(of.stop_way_m, "until it stood"),
+                way(of.margin_m, "left"),
+            ];
+            let ways = ways.into_iter().flatten().collect::<Vec<_>>().join(", ");
+            let ways = if ways.is_empty() { ways } else { format!(" {ways}.") };
+            let text =
+                format!("At {:.2} m/s with {:.2} m of free way: {stages}.{ways}", of.speed_m_per_s, of.free_way_m);
+            self.line(out, &text);
+        }
+    }
+
     /// One value a figure; of repeats the least and the greatest.
-    pub(super) fn quality(&self, out: &mut String, figures: &[QualityFigures]) {
+    fn figures_of_quality(&self, out: &mut String, figures: &[QualityFigures]) {
         let repeated = figures.iter().any(|of| of.values.len() > 1);
         let mut columns = vec![Column::text("node"), Column::text("task"), Column::text("figure")];
         columns
@@ -36,9 +65,38 @@ mod tests {
 
     fn rows(figures: &[QualityFigures]) -> Vec<Vec<String>> {
         let mut text = String::new();
-        Terminal::default().quality(&mut text, figures);
+        Terminal::default().figures_of_quality(&mut text, figures);
         let cells = |line: &str| line.split_whitespace().map(str::to_owned).collect();
         text.lines().filter(|line| line.starts_with("car")).map(cells).collect()
+    }
+
+    #[test]
+    fn a_reaction_is_told_as_far_as_it_went() {
+        let stage = |stage: &str, after_ms| ReactionStage { stage: stage.into(), node: "/n".into(), after_ms };
+        let whole = ReactionFigures {
+            speed_m_per_s: 10.0,
+            free_way_m: 12.0,
+            stages: vec![stage("sensed", 60.2), stage("braking", 120.0)],
+            reaction_way_m: Some(1.2),
+            stop_way_m: Some(7.45),
+            margin_m: Some(4.55),
+            ..ReactionFigures::default()
+        };
+        let none = ReactionFigures { speed_m_per_s: 3.0, free_way_m: 5.0, ..ReactionFigures::default() };
+        let mut text = String::new();
+        Terminal { width: 200, ..Terminal::default() }.reactions(&mut text, &[whole, none]);
+        let found: Vec<&str> = text.lines().filter(|line| line.starts_with("At")).collect();
+        assert_eq!(
+            found,
+            [
+                "At 10.00 m/s with 12.00 m of free way: sensed 60 ms, braking 120 ms. 1.20 m until it braked, 7.45 m \
+                 until it stood, 4.55 m left.",
+                "At 3.00 m/s with 5.00 m of free way: nothing followed.",
+            ]
+        );
+        text.clear();
+        Terminal::default().reactions(&mut text, &[]);
+        assert_eq!(text, "");
     }
 
     #[test]

@@ -8,8 +8,9 @@ use std::path::Path;
 use tacho_events::run::Quality;
 use tacho_middleware::{Error, Handle, Header};
 use tacho_recording::clock::monotonic_ns;
-use tacho_tasks::{Config, Endpoint, Error as TaskError, Figure, Input, Output, Task};
+use tacho_tasks::{Config, Endpoint, Error as TaskError, Figure, Input, OnSample, Output, Task};
 use tacho_workload::model::{Node, Work};
+use tacho_workload::tasks::TaskSignal;
 
 /// The message that a callback took, still lent by the middleware.
 #[derive(Clone, Copy)]
@@ -123,6 +124,11 @@ impl TaskOfNode {
         Ok(Some(TaskOfNode { task, latest, keeps: inputs.len() > 1 || has_timers, scratch: Vec::new() }))
     }
 
+    /// Name of its task, and the signals that it reports.
+    pub fn signals(&self) -> (&str, &[TaskSignal]) {
+        (self.task.name(), self.task.signals())
+    }
+
     /// Keeps a message that makes the node compute nothing.
     pub fn hear(&mut self, message: Lent<'_>) {
         self.latest[message.input].keep(message, true);
@@ -134,6 +140,7 @@ impl TaskOfNode {
         now_ns: i64,
         lent: Option<Lent<'_>>,
         outputs: &mut [Output<'_>],
+        on_sample: Option<OnSample<'_>>,
     ) -> Result<(), TaskError> {
         let inputs: Vec<Input> = self
             .latest
@@ -144,7 +151,7 @@ impl TaskOfNode {
                 _ => latest.as_input(),
             })
             .collect();
-        self.task.run(now_ns, &inputs, outputs)?;
+        self.task.run(now_ns, &inputs, outputs, on_sample)?;
         drop(inputs);
         self.latest.iter_mut().for_each(|latest| latest.is_new = false);
         if let Some(lent) = lent.filter(|_| self.keeps) {
@@ -160,6 +167,7 @@ impl TaskOfNode {
         lent: Option<Lent<'_>>,
         due: &[(usize, Option<i64>)],
         publishers: &mut [NodePublisher],
+        on_sample: Option<OnSample<'_>>,
     ) -> Result<Vec<Prepared>, Failure> {
         let mut prepared: Vec<(usize, Prepared)> = Vec::with_capacity(due.len());
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -188,7 +196,7 @@ impl TaskOfNode {
                 }
             }
         }
-        self.compute(monotonic_ns(), lent, &mut outputs)?;
+        self.compute(monotonic_ns(), lent, &mut outputs, on_sample)?;
         let is_published: Vec<bool> = outputs.iter().map(Output::is_published).collect();
         drop(outputs);
         self.scratch = scratch;

@@ -188,6 +188,10 @@ impl NodeExecutor {
             && subscriptions.len() == 1
             && thread.is_alone
             && session.middleware().has_call_within();
+        let task = TaskOfNode::of(&TaskPlan::of(plan, !timers.is_empty()))?;
+        if let Some((task, signals)) = task.as_ref().map(TaskOfNode::signals) {
+            signals.iter().enumerate().for_each(|(i, of)| trace.node_signal_init(handle.handle.0, i, task, of));
+        }
         Ok(NodeExecutor {
             name: plan.node.name.clone(),
             handle: handle.handle,
@@ -197,7 +201,7 @@ impl NodeExecutor {
             on_input,
             joined: Joined::of(&plan.node, &subscriptions),
             content_ns: 0,
-            task: TaskOfNode::of(&TaskPlan::of(plan, !timers.is_empty()))?,
+            task,
             draws: Draws::new(plan.seed),
             subscriptions,
             publishers,

@@ -4,6 +4,8 @@
 use std::ffi::{c_char, c_void, CStr, CString};
 use std::mem::transmute;
 use tacho_events::number;
+use tacho_tasks::Sample;
+use tacho_workload::tasks::TaskSignal;
 
 /// The C form of an argument: an address is a pointer that is never followed, and text ends with NUL.
 trait InC {
@@ -108,6 +110,12 @@ functions! {
     rcl_publish(publisher: u64, message: u64);
 }
 
+/// The words of a `node_signal` event.
+pub fn signal_words(node: u64, sample: Sample) -> [u64; 5] {
+    let Sample { signal, entry, at_ns, value } = sample;
+    [node, signal.into(), entry.into(), at_ns as u64, value.to_bits()]
+}
+
 /// Address of a symbol that some loaded library exports; null if none does.
 fn symbol(name: &str) -> *mut c_void {
     let name = CString::new(name).expect("names of functions hold no NUL");
@@ -177,6 +185,27 @@ impl Trace {
     /// The callback of an object belongs to a group whose callbacks exclude each other.
     pub fn in_exclusive_group(&self, group: u64, object: u64, what: Member) {
         self.record(number::rclcpp_callback_group_add, &[group, object, what as u64, 1]);
+    }
+
+    /// A signal that the task of a node reports.
+    pub fn node_signal_init(&self, node: u64, signal: usize, task: &str, of: &TaskSignal) {
+        let Some(record) = self.0.and_then(|functions| functions.record_texts) else { return };
+        let texts = [task, &of.name, &of.unit].map(|text| CString::new(text).unwrap_or_default());
+        let (words, texts) = ([node, signal as u64, of.is_list.into()], texts.each_ref().map(|text| text.as_ptr()));
+        // SAFETY: the words and the texts live through the call.
+        unsafe { record(number::node_signal_init.into(), words.as_ptr(), words.len() as u32, texts.as_ptr(), 3) }
+    }
+
+    /// A value of such a signal.
+    #[inline]
+    pub fn node_signal(&self, node: u64, sample: Sample) {
+        self.record(number::node_signal, &signal_words(node, sample));
+    }
+
+    /// Whether events go anywhere.
+    #[inline]
+    pub fn is_recording(&self) -> bool {
+        self.0.is_some()
     }
 
     /// A spinning node woke.

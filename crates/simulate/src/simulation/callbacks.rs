@@ -5,6 +5,7 @@ use crate::executor::Worker;
 use crate::node::{Node, Step};
 use tacho_events::files::Failed;
 use tacho_events::number;
+use tacho_runner::node::trace::signal_words;
 
 /// Whose callback it is.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +63,7 @@ impl Simulation {
     }
 
     /// What a callback computes, and then sleeps.
-    pub(super) fn work(&mut self, node: usize, callback: Callback, now: i64) {
+    pub(super) fn work(&mut self, node: usize, callback: Callback, now: i64) -> Result<(), Failed> {
         let of = &mut self.nodes[node];
         let kept = match callback {
             Callback::Input(input) => of.subscriptions[input].latest.then_some(input),
@@ -71,6 +72,12 @@ impl Simulation {
         if let Err(error) = of.run_task(kept, now) {
             let after_s = (now - self.start_ns) as f64 / 1e9;
             self.failure = Some(format!("node {} failed after {after_s:.3} s: {error}", of.name));
+        }
+        let stream = self.workers[of.worker].stream;
+        if let (Some(activity), None) = (&of.activity, kept) {
+            for sample in &activity.samples {
+                self.trace.put(stream, now, number::node_signal, &signal_words(of.handle, *sample))?;
+            }
         }
         let Node { draws, subscriptions, timers, activity, .. } = of;
         let (load, task) = match callback {
@@ -82,5 +89,6 @@ impl Simulation {
             None => [Step::Compute(draws.work_ns(&load.work) as i64), Step::Sleep(draws.work_ns(&load.sleep) as i64)],
         };
         of.first(steps);
+        Ok(())
     }
 }

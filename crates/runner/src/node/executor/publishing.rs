@@ -7,6 +7,7 @@ use crate::node::failure::Failure;
 use crate::node::work::compute;
 use tacho_middleware::{Error, Handle, Header};
 use tacho_recording::clock::monotonic_ns;
+use tacho_tasks::OnSample;
 
 /// Whose load an activation has.
 #[derive(Clone, Copy)]
@@ -117,7 +118,10 @@ impl NodeExecutor {
     /// Runs the task, then publishes what it filled in. `due` is in the order of the publishers.
     fn run_task(&mut self, lent: Option<Lent<'_>>, due: &[(usize, Option<i64>)]) -> Result<(), Failure> {
         let Some(task) = &mut self.task else { return Ok(()) };
-        let prepared = task.run(lent, due, &mut self.publishers)?;
+        let (trace, node) = (self.trace, self.handle.0);
+        let mut on_sample = |sample| trace.node_signal(node, sample);
+        let on_sample = trace.is_recording().then_some(&mut on_sample as OnSample<'_>);
+        let prepared = task.run(lent, due, &mut self.publishers, on_sample)?;
         for ((index, due_ns), prepared) in due.iter().zip(prepared) {
             self.content_ns = due_ns.unwrap_or(self.content_ns);
             if let (Some(due_ns), Prepared::Filled(_) | Prepared::Refused(_)) = (due_ns, &prepared) {

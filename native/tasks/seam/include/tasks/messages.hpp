@@ -17,9 +17,10 @@ namespace tasks {
 
 // Every message begins with this.
 struct Prefix {
-  uint32_t kind;     // of its struct: KIND below
-  uint32_t count;    // entries in use, of a struct with entries
-  int64_t stamp_ns;  // when the vehicle was sensed whose state the content rests on; 0 if it rests on none
+  uint32_t kind;   // of its struct: KIND below
+  uint32_t count;  // entries in use, of a struct with entries
+  // When the vehicle was sensed whose state the content rests on; 0 if it rests on none. Of the world: its own instant.
+  int64_t stamp_ns;
 };
 
 // An upright cylinder that stands on the lane.
@@ -32,7 +33,7 @@ struct Obstacle {
 
 // The truth about the world: a closed lane with four corners, counterclockwise, with a wall on either side.
 struct World {
-  static constexpr uint32_t KIND = 0x31444c57;  // "WLD1"
+  static constexpr uint32_t KIND = 0x32444c57;  // "WLD2"
   static constexpr size_t MOST = 8;
   Prefix prefix;
   double straight;  // length of the two long sides, without corners
@@ -47,7 +48,22 @@ struct World {
   double post_offset;   // of their centres from the centre line
   double post_radius;
   double post_height;
+  // Of each obstacle, along the centre line and to the left of it. The obstacles are where `obstacles` says at the
+  // instant of the prefix.
+  double speed_along[MOST];
+  double speed_left[MOST];
 };
+
+// The world with its obstacles where they are at an instant.
+inline World at_instant(const World &world, int64_t at_ns) {
+  World moved = world;
+  const double passed = world.prefix.stamp_ns ? static_cast<double>(at_ns - world.prefix.stamp_ns) * 1e-9 : 0;
+  for (uint32_t i = 0; i < world.prefix.count && i < World::MOST; ++i) {
+    moved.obstacles[i].distance += passed * world.speed_along[i];
+    moved.obstacles[i].offset += passed * world.speed_left[i];
+  }
+  return moved;
+}
 
 // The true state of the vehicle at its centre of gravity.
 struct VehicleState {
@@ -218,6 +234,13 @@ struct Trajectory {
   };
   Prefix prefix;
   Entry points[MOST];
+};
+
+// A message that was recorded, followed by its `count` bytes as they were serialised. The stamp is that of its header, by
+// the clock of the recorded system; 0 if it has none.
+struct Raw {
+  static constexpr uint32_t KIND = 0x31574152;  // "RAW1"
+  Prefix prefix;
 };
 
 // What the controller wants of drive by wire.

@@ -67,37 +67,77 @@ struct Entries {
   static void destroy(tacho_task *task) { delete reinterpret_cast<Task *>(task); }
 };
 
+template <class T>
+struct List {
+  const T *first = nullptr;
+  size_t count = 0;
+};
+
+template <class Of>
+constexpr tacho_task_kind kind_of(const char *name, const char *meaning, List<tacho_task_parameter> parameters,
+                                  List<tacho_task_slot> inputs, List<tacho_task_slot> outputs) {
+  using Entry = Entries<Of>;
+  return {name,
+          meaning,
+          parameters.first,
+          parameters.count,
+          inputs.first,
+          inputs.count,
+          outputs.first,
+          outputs.count,
+          Entry::create,
+          Entry::run,
+          Entry::figures,
+          Entry::destroy,
+          nullptr,
+          0,
+          nullptr,
+          0};
+}
+
 template <class Of, size_t P, size_t I, size_t O>
 constexpr tacho_task_kind kind(const char *name, const char *meaning, const tacho_task_parameter (&parameters)[P],
                                const tacho_task_slot (&inputs)[I], const tacho_task_slot (&outputs)[O]) {
-  using Entry = Entries<Of>;
-  return {name,    meaning, parameters,    P,          inputs,         I,
-          outputs, O,       Entry::create, Entry::run, Entry::figures, Entry::destroy};
+  return kind_of<Of>(name, meaning, {parameters, P}, {inputs, I}, {outputs, O});
 }
 
 // A source: it has no inputs.
 template <class Of, size_t P, size_t O>
 constexpr tacho_task_kind source(const char *name, const char *meaning, const tacho_task_parameter (&parameters)[P],
                                  const tacho_task_slot (&outputs)[O]) {
-  using Entry = Entries<Of>;
-  return {name,    meaning, parameters,    P,          nullptr,        0,
-          outputs, O,       Entry::create, Entry::run, Entry::figures, Entry::destroy};
+  return kind_of<Of>(name, meaning, {parameters, P}, {}, {outputs, O});
 }
 
 // A sink with parameters.
 template <class Of, size_t P, size_t I>
 constexpr tacho_task_kind judge(const char *name, const char *meaning, const tacho_task_parameter (&parameters)[P],
                                 const tacho_task_slot (&inputs)[I]) {
-  using Entry = Entries<Of>;
-  return {name,    meaning, parameters,    P,          inputs,         I,
-          nullptr, 0,       Entry::create, Entry::run, Entry::figures, Entry::destroy};
+  return kind_of<Of>(name, meaning, {parameters, P}, {inputs, I}, {});
 }
 
 // A sink: it has no parameters and no outputs.
 template <class Of, size_t I>
 constexpr tacho_task_kind sink(const char *name, const char *meaning, const tacho_task_slot (&inputs)[I]) {
-  using Entry = Entries<Of>;
-  return {name, meaning, nullptr, 0, inputs, I, nullptr, 0, Entry::create, Entry::run, Entry::figures, Entry::destroy};
+  return kind_of<Of>(name, meaning, {}, {inputs, I}, {});
+}
+
+constexpr tacho_task_signal signal(const char *name, const char *unit, const char *meaning) {
+  return {name, unit, meaning, 0, 0};
+}
+constexpr tacho_task_signal list(const char *name, const char *unit, const char *meaning) {
+  return {name, unit, meaning, 1, 0};
+}
+
+// The same kind with signals that it reports.
+template <size_t S>
+constexpr tacho_task_kind with_signals(tacho_task_kind kind, const tacho_task_signal (&signals)[S]) {
+  kind.signals = signals, kind.signal_count = S;
+  return kind;
+}
+
+// Reports the value of a signal of this kind, if anybody records it.
+inline void report(const tacho_task_call &call, uint32_t signal, int64_t at_ns, double value, uint32_t entry = 0) {
+  if (call.report) call.report(call.report_context, signal, entry, at_ns, value);
 }
 
 constexpr tacho_task_slot input(const char *name) { return {name, 0, 0, 0}; }
