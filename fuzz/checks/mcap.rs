@@ -2,8 +2,8 @@
 
 use tacho_import::mcap::read_bytes;
 
-/// Reads any bytes as a file. Every message belongs to an existing topic, and is counted. The data of a topic are as long
-/// as its messages say, and those of others do not come.
+/// Reads any bytes as a file. Every message belongs to an existing topic, and is counted. The data of a topic are as
+/// long as its messages say, and those of others do not come.
 pub fn file(bytes: &[u8]) {
     let (mut messages, mut topics) = (Vec::new(), 0);
     let bag = read_bytes(bytes, None, &mut |message, data| {

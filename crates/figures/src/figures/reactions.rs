@@ -257,8 +257,8 @@ mod tests {
         }
     }
 
-    /// A car at 10 m/s along x that brakes by 8 m/s^2 from 1.5 s on until it stands; an obstacle whose free way was 20 m
-    /// at 1 s appears at `appears_ms`.
+    /// A car at 10 m/s along x that brakes by 8 m/s^2 from 1.5 s on until it stands. An obstacle, 20 m ahead at 1 s,
+    /// appears at `appears_ms`.
     fn drive(appears_ms: i64) -> Told {
         let mut told = Told::default();
         told.say("world.obstacles", [0, 0], 0.0);
