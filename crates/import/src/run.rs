@@ -70,6 +70,7 @@ pub fn import(
     on_progress(reader.progress());
     let of_processes = reader.gaps().iter().filter(|gap| reader.is_of_processes(gap.stream));
     let discarded = of_processes.filter_map(|gap| gap.events).sum();
+    let alike = writer.alike();
     writer.finish(reader.processes(), discarded).map_err(io)?;
     let imported = Imported {
         events,
@@ -99,6 +100,7 @@ pub fn import(
     info.gaps.extend(gaps(&reader, span));
     info.unknown_events = reader.unknown().into_iter().map(|(name, count)| (name.to_string(), count)).collect();
     info.missing.extend((of_ros == 0).then(|| nothing_of_ros(&imported.skipped)));
+    info.missing.extend(alike);
     info.missing.extend(missing(&reader, span));
     run.write_info(&info).map_err(|error| io((run.path().join("run.json"), error)))?;
     Ok(imported)

@@ -2,9 +2,11 @@
 //! each.
 
 use crate::kinds::{encode, Encoded, TEXTS};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use tacho_events::chunk::{joined, Chunk};
 use tacho_events::files::EventFiles;
+use tacho_events::format::{makes, HANDLE_BITS};
 use tacho_events::layout::FileHeader;
 use tacho_events::{Event, ProcessFacts, ProcessIndex, Texts};
 
@@ -16,7 +18,12 @@ pub(crate) struct Writer {
     /// Threads by [`tacho_events::StreamIndex`].
     threads: Vec<Option<Thread>>,
     encoded: Encoded,
+    made: Made,
+    alike: Vec<String>,
 }
+
+/// Pointers to what the events of a process made, by kind and by the bytes that later events have of them.
+type Made = HashMap<(u32, u16, u64), u64>;
 
 /// A thread, and the chunk that is being filled.
 struct Thread {
@@ -28,7 +35,13 @@ struct Thread {
 impl Writer {
     /// Writes into an existing folder.
     pub fn new(folder: PathBuf) -> Writer {
-        Writer { files: EventFiles::new(folder), threads: Vec::new(), encoded: Encoded::new() }
+        Writer {
+            files: EventFiles::new(folder),
+            threads: Vec::new(),
+            encoded: Encoded::new(),
+            made: Made::new(),
+            alike: Vec::new(),
+        }
     }
 
     /// Adds the next event in order of time, which belongs to process `pid`.
@@ -51,6 +64,18 @@ impl Writer {
             }
         };
         let kind = event.payload.kind();
+        if let Some(pointer) = self.encoded.words().first().copied().filter(|_| makes(kind)) {
+            let place = (event.process.0, kind, pointer & HANDLE_BITS);
+            let before = self.made.insert(place, pointer).unwrap_or(pointer);
+            if before != pointer {
+                let name = event.payload.name();
+                let alike = format!(
+                    "{name} of process {pid} made {before:#x} and {pointer:#x}, which later events of this run do not \
+                     tell apart"
+                );
+                self.alike.push(alike);
+            }
+        }
         if !thread.chunk.put(ticks, kind, self.encoded.words(), &own) {
             self.files.append(thread.process.0, thread.pid, &thread.chunk)?;
             thread.chunk = thread.chunk.after(ticks);
@@ -58,6 +83,11 @@ impl Writer {
             thread.chunk.put(ticks, kind, self.encoded.words(), &own);
         }
         Ok(())
+    }
+
+    /// Things that later events do not tell apart, in words.
+    pub fn alike(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.alike)
     }
 
     /// Writes the rest, and the header of each file. If there is only one process, its header says that `dropped`
@@ -71,5 +101,28 @@ impl Writer {
             let dropped = if processes.len() == 1 { dropped } else { 0 };
             Some(FileHeader { dropped, ..facts.header.clone() })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tacho_events::{Gid, Handle, Payload, StreamIndex, ThreadId, Time};
+
+    #[test]
+    fn two_things_whose_pointers_have_the_same_low_bytes_are_reported() {
+        let folder = tempfile::tempdir().expect("folder");
+        let mut writer = Writer::new(folder.path().to_path_buf());
+        let mut make = |pointer: u64, ns: i64| {
+            let payload = Payload::RmwPublisherInit { rmw_publisher: Handle(pointer), gid: Gid::default() };
+            let (time, thread) = (Time::from_monotonic_ns(ns), ThreadId(7));
+            let event = Event { time, process: ProcessIndex(0), thread, stream: StreamIndex(0), payload };
+            writer.write(&event, 7, &Texts::default()).expect("written");
+            writer.alike()
+        };
+        assert!(make(0x5500_0000_1230, 1).is_empty() && make(0x5500_0000_1230, 2).is_empty());
+        assert!(make(0x5500_0000_1240, 3).is_empty());
+        let alike = make(0x7f00_0000_1230, 4);
+        assert!(alike.len() == 1 && alike[0].contains("0x550000001230 and 0x7f0000001230"), "{alike:?}");
     }
 }

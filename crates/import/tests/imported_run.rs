@@ -15,10 +15,22 @@ fn said(event: &Event, pid: u32, texts: &Texts) -> String {
         Payload::RclServiceInit { name, .. } | Payload::RclClientInit { name, .. } => vec![name],
         Payload::RclcppCallbackRegister { symbol, .. } => vec![symbol],
         Payload::RclLifecycleTransition { start, goal, .. } => vec![start, goal],
-        other => return format!("{} {pid} {} {other:?}", event.time.as_ns(), event.thread.0),
+        other => return low_bytes(&format!("{} {pid} {} {other:?}", event.time.as_ns(), event.thread.0)),
     };
     let names: Vec<&str> = names.into_iter().map(|name| texts.get(name)).collect();
     format!("{} {pid} {} {} {names:?}", event.time.as_ns(), event.thread.0, event.payload.name())
+}
+
+/// The same with the lowest 4 bytes of each pointer, which are all that events have of it.
+fn low_bytes(said: &str) -> String {
+    let (mut low, mut rest) = (String::new(), said);
+    while let Some(at) = rest.find("Handle(") {
+        let (before, pointer) = rest.split_at(at + "Handle(".len());
+        let (pointer, after) = pointer.split_at(pointer.find(')').expect("an end"));
+        low += &format!("{before}{}", pointer.parse::<u64>().expect("a pointer") & 0xffff_ffff);
+        rest = after;
+    }
+    low + rest
 }
 
 #[test]
