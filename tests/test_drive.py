@@ -201,14 +201,6 @@ def test_the_stop_distance_is_reaction_way_and_braking_way(tacho, workloads, nea
         assert signals.values("car", "acceleration").min() == pytest.approx(-3, abs=1)
 
 
-def test_a_brake_holds_between_two_commands_and_never_drives_backwards(tacho, workloads):
-    slow = ["--set=drive_by_wire.on=timer 5 Hz", "--set=world.work.obstacle_near=45 m"]
-    _, signals, figures = sudden(tacho, workloads, *slow)
-    speed = signals.values("car", "speed")
-    assert speed.max() > 9 and speed.min() == 0 and speed[-1] == 0
-    assert figures["car", "lane_kept"] == 1
-
-
 def test_a_pedestrian_who_crosses_comes_into_the_way_when_the_formula_says(tacho, workloads):
     crossing = ["--set=world.work.obstacle_offset=-5 m", "--set=world.work.obstacle_crossing=2 m/s"]
     reaction, signals, figures = sudden(tacho, workloads, *crossing, "--set=world.work.obstacle_near=45 m")

@@ -12,7 +12,7 @@ use crate::ReportRun;
 use shape::{Ages, Car, Left, Sets};
 use std::collections::BTreeMap;
 use tacho_tables::row::{numbered, Row};
-use tacho_tables::{Node, Sample, Signal, Tables};
+use tacho_tables::{length, Node, Sample, Signal, Tables};
 
 pub use shape::TopView;
 
@@ -66,7 +66,7 @@ fn left(run: &ReportRun, vehicle: Row<Node>, signals: &Signals<'_>) -> Option<Le
     let figure = |wanted: &str| quality.figures.iter().find(|of| of.name == wanted).map(|of| of.value);
     let (x_m, y_m) = (figure("left_lane_at_x_m")?, figure("left_lane_at_y_m")?);
     let (x, y) = (signals.of(vehicle, "x"), signals.of(vehicle, "y"));
-    let apart = |(x, y): &(&&Sample, &&Sample)| (x.value - x_m).hypot(y.value - y_m);
+    let apart = |(x, y): &(&&Sample, &&Sample)| length(x.value - x_m, y.value - y_m);
     let nearest = x.iter().zip(y).min_by(|one, other| apart(one).total_cmp(&apart(other)))?;
     Some(Left { x_m, y_m, at_ns: nearest.0.at_ns - signals.begin_ns })
 }

@@ -34,7 +34,7 @@ pub use maybe_ns::MaybeNs;
 pub use name::Name;
 pub use named::named;
 pub use parts::Parts;
-pub use signals::{Sample, Signal};
+pub use signals::{length, Sample, Signal};
 pub use threads::{ExecutorThread, OffCpu, Preemption};
 
 use crate::row::Row;

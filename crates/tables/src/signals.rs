@@ -35,3 +35,8 @@ pub struct Sample {
     /// Value.
     pub value: f64,
 }
+
+/// Length of a vector on the map, in the unit of both. `f64::hypot` would need glibc 2.35, and packages run on 2.34.
+pub fn length(x: f64, y: f64) -> f64 {
+    (x * x + y * y).sqrt()
+}

@@ -100,7 +100,8 @@ class Vehicle : public tasks::Task {
       return;
     }
     for (; *time_ns_ + STEP_NS <= now_ns; *time_ns_ += STEP_NS) {
-      state_ = driven(state_, wanted(), 1e-3);
+      state_ = step(state_, wanted(), 1e-3);
+      if (is_braking_ && state_[SPEED] < 0) state_[SPEED] = 0;
       if (track_) record_.look(state_, tasks::at_instant(*world_, *time_ns_ + STEP_NS), *track_);
     }
   }
@@ -109,22 +110,10 @@ class Vehicle : public tasks::Task {
   Input wanted() {
     const bool was_braking = is_braking_;
     is_braking_ = *time_ns_ - last_command_ns_ >= timeout_ns_;
+    if (!is_braking_) return input_;
     // Before the first command it stands, and stops nothing.
-    if (is_braking_ && !was_braking && state_[SPEED] > 0) ++stops_;
-    return actuated();
-  }
-
-  // A brake holds, and never drives backwards.
-  static State driven(const State &state, const Input &input, double seconds) {
-    State next = step(state, input, seconds);
-    if (input.acceleration < 0) next[SPEED] = std::max(next[SPEED], 0.0);
-    return next;
-  }
-
-  Input actuated() const {
-    Input input = is_braking_ ? Input{0, -braking_} : input_;
-    if (state_[SPEED] <= 0) input.acceleration = std::max(input.acceleration, 0.0);
-    return input;
+    if (!was_braking && state_[SPEED] > 0) ++stops_;
+    return {0, state_[SPEED] > 0 ? -braking_ : 0};
   }
 
   void age(const tacho_task_call &call, int64_t ns) {
@@ -137,8 +126,8 @@ class Vehicle : public tasks::Task {
 
   void publish(const tacho_task_call &call) {
     const double rest = tasks::seconds(call.now_ns - *time_ns_);
-    const Input input = actuated();
-    const State now = rest > 0 && (track_ || world_topic_.empty()) ? driven(state_, input, rest) : state_;
+    const Input input = is_braking_ ? Input{0, state_[SPEED] > 0 ? -braking_ : 0} : input_;
+    const State now = rest > 0 && (track_ || world_topic_.empty()) ? step(state_, input, rest) : state_;
     tasks::VehicleState state{{tasks::VehicleState::KIND, 0, call.now_ns},
                               now[X],
                               now[Y],

@@ -5,7 +5,7 @@ use crate::figures::Repeat;
 use std::collections::BTreeMap;
 use tacho_tables::row::{numbered, Row};
 use tacho_tables::summary::{ReactionFigures, ReactionStage};
-use tacho_tables::{Node, Sample, Signal, Tables};
+use tacho_tables::{length, Node, Sample, Signal, Tables};
 
 /// A slower car reacts to nothing.
 const LEAST_SPEED: f64 = 1.0;
@@ -148,7 +148,7 @@ impl<'a> Signals<'a> {
             // A scan may rest on a state of the car that is a little older than the obstacle.
             let found = objects.find(|(x, y)| {
                 let place = obstacle.place(x.at_ns.max(at_ns));
-                let apart = place.map(|(of_x, of_y)| (x.value - of_x).hypot(y.value - of_y));
+                let apart = place.map(|(of_x, of_y)| length(x.value - of_x, y.value - of_y));
                 x.reported_ns >= at_ns && apart.is_some_and(|apart| apart <= NEAR_M)
             });
             found.map(|(x, _)| (x.at_ns.max(at_ns), x.reported_ns, node))
@@ -170,7 +170,7 @@ impl<'a> Signals<'a> {
         let obstacles = (0..=most).map(|entry| Obstacle { x: of_entry(&x, entry), y: of_entry(&y, entry) });
         let apart = |obstacle: &Obstacle<'_>| {
             let (of_x, of_y) = obstacle.place(at_ns)?;
-            Some(((of_x - car_x[at].value).hypot(of_y - car_y.get(at)?.value) - free_way_m).abs())
+            Some((length(of_x - car_x[at].value, of_y - car_y.get(at)?.value) - free_way_m).abs())
         };
         let known = obstacles.filter_map(|obstacle| Some((apart(&obstacle)?, obstacle)));
         known.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, obstacle)| obstacle)
