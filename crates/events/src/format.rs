@@ -37,7 +37,7 @@ const MASKS: [u64; 16] = {
 /// The digit of a word that is 1 and takes no bytes.
 const ONE: usize = 15;
 /// Of a handle, `TACHOEV3` keeps these bits in most events.
-pub const HANDLE_BITS: u64 = 0xffff_ffff;
+const HANDLE_BITS: u64 = 0xffff_ffff;
 
 /// How the records of a kind lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,11 +135,6 @@ pub(crate) enum NoHead {
     End,
     /// The size of the payload should follow the head, and the bytes end before it.
     Cut,
-}
-
-/// Whether events of a kind begin with the pointer to what they make.
-pub fn makes(kind: u16) -> bool {
-    number::WIDTHS.get(usize::from(kind)).is_some_and(|widths| widths >> 60 == MADE)
 }
 
 impl Format {

@@ -20,6 +20,7 @@ pub mod join;
 pub mod kept;
 mod lasting;
 pub mod layout;
+pub mod made;
 pub mod number;
 mod older_widths;
 pub mod problem;

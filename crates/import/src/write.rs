@@ -6,8 +6,9 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use tacho_events::chunk::{joined, Chunk};
 use tacho_events::files::EventFiles;
-use tacho_events::format::{makes, HANDLE_BITS};
+use tacho_events::format::Format;
 use tacho_events::layout::FileHeader;
+use tacho_events::made::{makes, Made};
 use tacho_events::{Event, ProcessFacts, ProcessIndex, Texts};
 
 pub(crate) use tacho_events::files::Failed;
@@ -18,12 +19,11 @@ pub(crate) struct Writer {
     /// Threads by [`tacho_events::StreamIndex`].
     threads: Vec<Option<Thread>>,
     encoded: Encoded,
-    made: Made,
+    /// In the format of the files.
+    format: Format,
+    made: HashMap<ProcessIndex, Made>,
     alike: Vec<String>,
 }
-
-/// Pointers to what the events of a process made, by kind and by the bytes that later events have of them.
-type Made = HashMap<(u32, u16, u64), u64>;
 
 /// A thread, and the chunk that is being filled.
 struct Thread {
@@ -39,7 +39,8 @@ impl Writer {
             files: EventFiles::new(folder),
             threads: Vec::new(),
             encoded: Encoded::new(),
-            made: Made::new(),
+            format: Format::default(),
+            made: HashMap::new(),
             alike: Vec::new(),
         }
     }
@@ -65,9 +66,8 @@ impl Writer {
         };
         let kind = event.payload.kind();
         if let Some(pointer) = self.encoded.words().first().copied().filter(|_| makes(kind)) {
-            let place = (event.process.0, kind, pointer & HANDLE_BITS);
-            let before = self.made.insert(place, pointer).unwrap_or(pointer);
-            if before != pointer {
+            let made = self.made.entry(event.process).or_default();
+            if let Some(before) = made.add(&self.format, kind, pointer) {
                 let name = event.payload.name();
                 let alike = format!(
                     "{name} of process {pid} made {before:#x} and {pointer:#x}, which later events of this run do not \

@@ -25,19 +25,11 @@ pub(crate) fn inputs(
         row.execution.map_or(row.time, |e| seen.executions[e].start_ns)
     };
     let starts: Rows<i64> = far_apart(origins.iter()).map(read).collect();
-    // In the order of their rows, which is that of time but for corrected clocks of several hosts.
-    let in_order = origins.is_sorted();
-    let places = match in_order {
-        true => Rows::new(),
-        false => origins.iter().copied().zip(0..).collect::<Rows<(Row<PublicationSeen>, u32)>>().sorted_by(Ord::cmp),
-    };
+    let places = origins.iter().copied().zip(0..).collect::<Rows<(Row<PublicationSeen>, u32)>>().sorted_by(Ord::cmp);
     let mut near = 0;
     let mut position = |publication: Row<PublicationSeen>| {
-        if in_order {
-            let place = partition_near(origins, &mut near, |of| *of < publication);
-            return (origins.get(place) == Some(&publication)).then_some(place);
-        }
-        places.binary_search_by_key(&publication, |of| of.0).ok().map(|place| places[place].1 as usize)
+        let place = partition_near(&places, &mut near, |of| of.0 < publication);
+        places.get(place).filter(|of| of.0 == publication).map(|of| of.1 as usize)
     };
     let descents: Rows<(usize, i64)> = descents.iter().filter_map(|(p, t)| Some((position(*p)?, *t))).collect();
     let mut near = 0;

@@ -5,6 +5,7 @@ use super::{Chunk, Error, ProcessFacts, Reader};
 use crate::clock::Clock;
 use crate::format::Format;
 use crate::layout::{Sync, TickSource, CHUNK_SIZE};
+use crate::made::Made;
 use crate::problem::Problems;
 use crate::regular;
 use std::collections::{BTreeMap, HashMap};
@@ -86,9 +87,6 @@ impl Reader {
     }
 }
 
-/// Pointers to what the events of a process made, by kind and by the bytes that later events have of them.
-type Made = HashMap<(u16, u64), u64>;
-
 /// Reads the clock readings in a stream. Reports two things of a kind that later events cannot tell apart.
 fn clock_syncs(
     files: &mut Files,
@@ -102,8 +100,7 @@ fn clock_syncs(
     for chunk in chunks {
         files.read(file, chunk.start(), CHUNK_SIZE, &mut bytes, problems);
         crate::record::scan_clock_syncs(format, &bytes, chunk.base_ticks, &mut found, |kind, pointer| {
-            let before = made.insert((kind, pointer & format.handle_bits()), pointer).unwrap_or(pointer);
-            if before != pointer {
+            if let Some(before) = made.add(format, kind, pointer) {
                 problems.add("handles-alike", files.path(file), chunk.start(), || {
                     format!("kind {kind} made {before:#x} and {pointer:#x}, which later events do not tell apart")
                 });
