@@ -83,8 +83,8 @@ class Tables(ABC):
         Columns:
             row_id (uint32): Number of the row, from 0.
             process (row of processes): Its process.
-            address (uint64): The lowest 4 bytes of its address, as ros2_tracing names it; all bytes in runs of
-                older releases.
+            address (uint64): Its address, as ros2_tracing names it; the lowest 4 bytes if its registration was not
+                recorded.
             kind (text): What it answers to. `subscription`, `timer`, `service`, `client`, `action`, `unknown`.
             node (row of nodes, or absent): Its node.
             topic (text, or absent): Topic of its subscription, or service.

@@ -1,6 +1,7 @@
 //! Reads the words and texts of a record into the fields of an event.
 
 use crate::format::NUMBERED;
+use crate::payload::{Handle, MadeHandle};
 use crate::record::Records;
 use crate::text::{Text, Texts};
 
@@ -44,6 +45,11 @@ impl<'a> Fields<'a> {
     #[inline(always)]
     pub(crate) fn handle(&mut self) -> u64 {
         self.word() & self.handle_bits
+    }
+
+    pub(crate) fn made_handle(&mut self) -> MadeHandle {
+        let address = self.word();
+        MadeHandle { handle: Handle(address & self.handle_bits), address }
     }
 
     pub(crate) fn gid(&mut self) -> [u64; 2] {

@@ -32,7 +32,7 @@ impl Payload {
             P::RclTimerInit { timer, .. } => one(timer),
             P::RclcppTimerCallbackAdded { timer, .. } => one(timer),
             P::RclcppTimerLinkNode { timer, .. } => one(timer),
-            P::RclcppCallbackRegister { callback, .. } => one(callback),
+            P::RclcppCallbackRegister { callback, .. } => one(callback.handle),
             P::RclLifecycleStateMachineInit { state_machine, .. } => one(state_machine),
             P::RclLifecycleTransition { state_machine, .. } => one(state_machine),
             P::RclcppIpbToSubscription { ipb, .. } => one(ipb),

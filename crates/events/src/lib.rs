@@ -36,7 +36,7 @@ pub mod writer;
 
 pub use file_error::FileError;
 pub use lasting::Lasting;
-pub use payload::{Action, Entity, Gid, Handle, Layer, Payload};
+pub use payload::{Action, Entity, Gid, Handle, Layer, MadeHandle, Payload};
 pub use problem::{Problem, Problems};
 pub use reader::{Event, ProcessFacts, ProcessIndex, Progress, Reader, StreamIndex, ThreadId};
 pub use run::RunDirectory;

@@ -18,6 +18,15 @@ impl Handle {
     pub const NONE: Handle = Handle(0);
 }
 
+/// A pointer in the event that makes what it points to: whole, and as later events have it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MadeHandle {
+    /// As later events have it.
+    pub handle: Handle,
+    /// All its bytes.
+    pub address: u64,
+}
+
 /// The 16 bytes that identify an endpoint in the middleware.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Gid(pub [u64; 2]);
@@ -124,6 +133,7 @@ macro_rules! one_word {
     };
 }
 one_word!(Handle, w: handle => Handle(w), u64, v => v);
+one_word!(MadeHandle, w: made_handle => w, u64, v => v);
 one_word!(u64, w: word => w, u64, v => v);
 one_word!(i64, w: word => w as i64, i64, v => v as u64);
 one_word!(bool, w: word => w != 0, bool, v => v.into());
@@ -202,7 +212,7 @@ macro_rules! with_kinds {
                 { timer: Handle, callback: Handle },
             RclcppTimerLinkNode rclcpp_timer_link_node (ClientLibrary, Link, Timer) { timer: Handle, node: Handle },
             RclcppCallbackRegister rclcpp_callback_register (ClientLibrary, Init, Callback)
-                { callback: Handle, symbol: Text },
+                { callback: MadeHandle, symbol: Text },
             CallbackStart callback_start (ClientLibrary, Start, Callback)
                 { callback: Handle, is_intra_process: bool },
             CallbackEnd callback_end (ClientLibrary, End, Callback) { callback: Handle },

@@ -18,7 +18,7 @@ use crate::chunk::Chunk;
 use crate::format::Format;
 use crate::layout::{FileHeader, Sync, TickSource, CHUNK_SIZE};
 use crate::number;
-use crate::payload::{Field, Gid, Handle};
+use crate::payload::{Field, Gid, Handle, MadeHandle};
 use crate::run::{RunDirectory, RunInfo};
 use crate::text::Text;
 use std::collections::HashMap;

@@ -6,7 +6,7 @@
 //! `init_timestamp` distinguishes repetitions. [`EVENT_ALIASES`] and [`FIELD_ALIASES`] list the names that other
 //! tracers use for the same.
 
-use tacho_events::{number, Gid, Handle, Payload, Text};
+use tacho_events::{number, Gid, Handle, MadeHandle, Payload, Text};
 
 /// An event that is understood.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,6 +34,7 @@ pub(crate) struct Field {
 #[allow(non_camel_case_types)]
 pub(crate) enum Shape {
     handle,
+    made_handle,
     signed,
     unsigned,
     flag,
@@ -75,6 +76,10 @@ impl Encoded {
     #[inline(always)]
     fn handle(&mut self, value: Handle) {
         self.unsigned(value.0);
+    }
+    #[inline(always)]
+    fn made_handle(&mut self, value: MadeHandle) {
+        self.unsigned(value.address);
     }
     #[inline(always)]
     fn signed(&mut self, value: i64) {
@@ -219,6 +224,11 @@ impl<W: Words> Fields<W> {
     #[inline(always)]
     fn handle(&mut self) -> Handle {
         Handle(self.0.word())
+    }
+    #[inline(always)]
+    fn made_handle(&mut self) -> MadeHandle {
+        let address = self.0.word();
+        MadeHandle { handle: Handle(address), address }
     }
     #[inline(always)]
     fn signed(&mut self) -> i64 {
@@ -399,7 +409,7 @@ kinds! {
     rcl_timer_init RclTimerInit { timer: handle timer_handle, period_ns: signed period }
     rclcpp_timer_callback_added RclcppTimerCallbackAdded { timer: handle timer_handle, callback: handle callback }
     rclcpp_timer_link_node RclcppTimerLinkNode { timer: handle timer_handle, node: handle node_handle }
-    rclcpp_callback_register RclcppCallbackRegister { callback: handle callback, symbol: text symbol }
+    rclcpp_callback_register RclcppCallbackRegister { callback: made_handle callback, symbol: text symbol }
     callback_start CallbackStart { callback: handle callback, is_intra_process: flag is_intra_process }
     callback_end CallbackEnd { callback: handle callback }
     rcl_lifecycle_state_machine_init RclLifecycleStateMachineInit {

@@ -189,13 +189,14 @@ impl Handles {
                 own_by_timer(seen, timer);
             }
             Payload::RclcppCallbackRegister { callback, symbol } => {
-                let known = self.callbacks.get(&callback).copied();
-                let callback = match known.filter(|c| seen.callbacks[*c].symbol.is_none()) {
+                let known = self.callbacks.get(&callback.handle).copied();
+                let row = match known.filter(|c| seen.callbacks[*c].symbol.is_none()) {
                     Some(known) => known,
-                    None => self.new_callback(seen, process, callback),
+                    None => self.new_callback(seen, process, callback.handle),
                 };
+                seen.callbacks[row].address = callback.address;
                 // tracetools has no name for a function that its program does not export.
-                seen.callbacks[callback].register(texts.get(symbol));
+                seen.callbacks[row].register(texts.get(symbol));
             }
             Payload::RclcppIpbToSubscription { ipb, object } => drop(self.ipb_object.insert(ipb, object)),
             Payload::RclcppBufferToIpb { buffer, ipb } => drop(self.buffer_ipb.insert(buffer, ipb)),
