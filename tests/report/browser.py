@@ -97,10 +97,14 @@ class Browser:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
-        self.events.clear()
         # Another fragment alone would not load the page again.
         rest = f"?{self.serial}{fragment}" if fragment else ""
-        self.call("Page.navigate", url=f"file://{os.path.abspath(path)}{rest}")
+        self.visit(f"file://{os.path.abspath(path)}{rest}")
+
+    def visit(self, address):
+        """Opens an address and waits until it has drawn."""
+        self.events.clear()
+        self.call("Page.navigate", url=address)
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self._receive())
         # Drawings are made when their size is known, which takes two frames after loading.
@@ -135,6 +139,11 @@ class Browser:
     def move(self, x, y):
         """Moves the pointer."""
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def click(self, x, y):
+        """Clicks at a place of the window."""
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def screenshot(self, path):
         """The whole page as PNG."""

@@ -3,6 +3,7 @@ import "./style/page.css";
 import "./style/figures.css";
 import "./style/timeline.css";
 import "./style/top-view.css";
+import "./style/live.css";
 import "./style/narrow-and-print.css";
 import { causes } from "./causes";
 import { checks } from "./checks";
@@ -19,6 +20,7 @@ import { patterns } from "./parts";
 import { proofs } from "./proof";
 import { notes, provenance } from "./provenance";
 import { layers } from "./layers";
+import { follow } from "./live";
 import { studyOfRuns } from "./study-of-runs";
 import { asked } from "./subject/address";
 import { finder, subjectSections } from "./subject/page";
@@ -28,32 +30,25 @@ import { tables } from "./tables";
 import { timeline } from "./timeline/section";
 import { topView } from "./top-view/section";
 import { waterfall } from "./waterfall";
+import type { Page } from "./shapes";
 
-function show(report: HTMLElement): void {
-  const page = parse(document.getElementById("tacho-data")?.textContent ?? "");
-  document.title = `Tachograph: ${page.runs.map(({ label }) => label).join(", ")}`;
+/** What is on the page, of the address that is open. */
+function elements(page: Page): HTMLElement[] {
   const sweep = laidOver(page.runs);
-  if (sweep !== undefined) {
-    report.replaceChildren(patterns(), ...sweepSections(page, sweep));
-    return;
-  }
+  if (sweep !== undefined) return [...sweepSections(page, sweep)];
   const subject = asked(location.hash);
-  if (subject !== undefined) {
-    document.title = `Tachograph: ${subject.name}`;
-    const shown = subjectSections(page, subject).filter((section) => section !== undefined);
-    report.replaceChildren(patterns(), ...shown);
-    scrollTo(0, 0);
-    return;
-  }
+  if (subject !== undefined) return subjectSections(page, subject).filter((section) => section !== undefined);
   const comparison = compare(page);
+  const overTime = [topView(page), timeline(page)];
   const sections = [
     headline(page),
     notes(page),
+    // Of a run that goes on, what happens now comes first.
+    ...(page.live !== undefined ? overTime : []),
     studyOfRuns(page),
     graph(page, comparison),
     comparison && waterfall(comparison),
-    topView(page),
-    timeline(page),
+    ...(page.live === undefined ? overTime : []),
     comparison && distributions(comparison),
     causes(page),
     findings(page),
@@ -65,24 +60,37 @@ function show(report: HTMLElement): void {
     provenance(page),
   ];
   const [head, ...others] = [...sections];
-  const shown = [head, finder(page), contents(sections), ...others].filter((section) => section !== undefined);
-  report.replaceChildren(patterns(), ...shown);
+  return [head, finder(page), contents(sections), ...others].filter((section) => section !== undefined);
+}
+
+function show(report: HTMLElement, page: Page): void {
+  const subject = asked(location.hash);
+  document.title = `Tachograph: ${subject?.name ?? page.runs.map(({ label }) => label).join(", ")}`;
+  report.replaceChildren(patterns(), ...elements(page));
+  if (subject !== undefined) return scrollTo(0, 0);
   // The browser looked for the section of its address before it was drawn.
   const place = location.hash.startsWith("#timeline=") ? "timeline" : location.hash.slice(1);
   if (place !== "") document.getElementById(place)?.scrollIntoView();
 }
 
+/** Shows the page, and what its address leads to from now on. */
+function showFor(report: HTMLElement, page: Page): void {
+  show(report, page);
+  let subject = asked(location.hash);
+  addEventListener("hashchange", () => {
+    const [before, now] = [subject, asked(location.hash)];
+    subject = now;
+    // Between places of one page, the browser scrolls by itself.
+    if (before !== undefined || now !== undefined) show(report, page);
+  });
+}
+
 const report = document.getElementById("report");
 if (report !== null) {
   try {
-    show(report);
-    let subject = asked(location.hash);
-    addEventListener("hashchange", () => {
-      const [before, now] = [subject, asked(location.hash)];
-      subject = now;
-      // Between places of one page, the browser scrolls by itself.
-      if (before !== undefined || now !== undefined) show(report);
-    });
+    const page = parse(document.getElementById("tacho-data")?.textContent ?? "");
+    if (page.live !== undefined) follow(report, page, (state) => [patterns(), ...elements(state)]);
+    else showFor(report, page);
   } catch (error) {
     report.replaceChildren(
       h("h1", {}, "This report cannot be shown"),

@@ -1,9 +1,11 @@
 //! `tacho drive`
 
 use crate::exit::{verdict, Failure, Outcome};
+use crate::live_page::{self, LivePage};
 use crate::options::{Drive as Options, Scheduler};
 use crate::{check, explain, interrupt, running, runs, simulate};
 use anyhow::Context;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tacho_campaign::Running;
 use tacho_events::run::RunDirectory;
@@ -16,7 +18,10 @@ use tacho_tables::store;
 use tacho_tables::summary::{Drives, Point};
 use tacho_workload::model::{Node, Work};
 use tacho_workload::{rates, Sweep, Workload};
+use tiny_http::Server;
 
+/// What --watch shows, and how often.
+const WATCHED: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(1));
 /// The parameter of planning that --speed sets.
 const SPEED: &str = "speed";
 
@@ -54,12 +59,17 @@ pub fn run(options: Options) -> Outcome {
 
 /// Drives a workload, or every point of a sweep. `hz`: rate of their instances.
 fn drive(options: &Options, sweep: &Sweep, name: &str, hz: Option<f64>, by: &Running<'_>) -> Outcome {
+    let server = watcher(options, sweep)?;
     let ([point], false) = (sweep.points.as_slice(), options.resume) else {
         return drive_all(options, sweep, name, by);
     };
     let workload = &point.workload;
     let run = runs::create(options.out.out.clone(), name)?;
-    let (summary, deaths) = running::made(&run, by, workload, name)?;
+    let made = || running::made(&run, by, workload, name);
+    let (summary, deaths) = match server {
+        Some(server) => watched(server, (&run, workload, name), made)?,
+        None => made()?,
+    };
     if let Some(summary) = summary {
         explain::show(&run, &summary, options.json)?;
     }
@@ -67,6 +77,38 @@ fn drive(options: &Options, sweep: &Sweep, name: &str, hz: Option<f64>, by: &Run
     let instances = hz.map(|hz| (workload.run.duration.as_secs_f64() * hz).round());
     let is_good = drives.iter().all(|drive| drive.is_some_and(|drive| drive.is_good()));
     end(options, &run, &lines(&drives, instances), &deaths, is_good)
+}
+
+/// Takes the port of --watch, before anything is written.
+fn watcher(options: &Options, sweep: &Sweep) -> Result<Option<Server>, Failure> {
+    let Some(port) = options.watch else { return Ok(None) };
+    let repeats: u32 = sweep.points.iter().map(|point| point.workload.run.repeats).sum();
+    if repeats != 1 {
+        return Err(Failure::Usage(format!(
+            "--watch shows one drive: found {repeats}; expected no sweep and one repeat"
+        )));
+    }
+    live_page::bind(port).map(Some)
+}
+
+/// Drives, and shows it meanwhile to browsers.
+fn watched<T>(
+    server: Server,
+    (run, workload, label): (&RunDirectory, &Workload, &str),
+    drive: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let mut page = LivePage::new(server, run, label, Some(workload.clone()), WATCHED);
+    eprintln!("tacho: {} shows the drive", page.address());
+    let has_returned = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let stop = || has_returned.load(Ordering::Relaxed);
+        let server = scope.spawn(move || page.serve(stop, || stop() || runs::has_ended(run)));
+        let driven = drive();
+        has_returned.store(true, Ordering::Relaxed);
+        let served = server.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let driven = driven?;
+        served.map(|()| driven)
+    })
 }
 
 /// Drives every point of a sweep.

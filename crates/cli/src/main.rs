@@ -18,6 +18,7 @@ mod export;
 mod generate;
 mod import;
 mod interrupt;
+mod live_page;
 mod man;
 mod model;
 mod node_clocks;

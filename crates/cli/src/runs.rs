@@ -205,6 +205,11 @@ fn listed(names: &[String]) -> String {
     names[..names.len().min(MOST_LISTED)].join(", ") + &more
 }
 
+/// Whether a recording has come to its end: while it goes on, a run is written as if it were cut short.
+pub fn has_ended(run: &RunDirectory) -> bool {
+    run.info().is_ok_and(|info| !info.cut_short)
+}
+
 /// The workload of a run; a recorded program has none.
 pub fn workload(run: &RunDirectory) -> Result<Option<Workload>, Failure> {
     Ok(tacho_figures::workload(run)?)

@@ -3,11 +3,13 @@
 //! What was made (nodes, publishers, callbacks ...) is kept for good, what happens for as long as the window; both
 //! together are analysed as any run is, so that a figure means the same here as there.
 
+mod standing;
 pub mod watch;
 
 use crate::figures::Repeat;
-use crate::summarise::of_what_is_shown;
+use crate::summarise::{of_what_is_shown, summarise};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use standing::Standing;
 use std::collections::VecDeque;
 use tacho_analysis::{Analysis, Options};
 use tacho_events::follow::Follower;
@@ -15,6 +17,7 @@ use tacho_events::kept::LINKED_BEFORE_NS;
 use tacho_events::{Event, Lasting, Payload, ProcessIndex, RunDirectory, Texts};
 use tacho_tables::summary::Summary;
 use tacho_tables::Tables;
+use tacho_workload::model::Workload;
 
 /// The newest events are left out for so long: those of other threads may not be written yet.
 const SETTLED_NS: i64 = 200_000_000;
@@ -29,6 +32,7 @@ pub struct LiveWindow {
     /// connection.
     lasting_of: HashMap<(ProcessIndex, Lasting), usize>,
     recent: VecDeque<Event>,
+    standing: Standing,
     events: u64,
     /// The newest event of the last reading but one: of what is older, every file was read since.
     read_up_to_ns: Option<i64>,
@@ -82,6 +86,7 @@ impl LiveWindow {
             lasting: Vec::new(),
             lasting_of: HashMap::default(),
             recent: VecDeque::new(),
+            standing: Standing::default(),
             events: 0,
             read_up_to_ns: None,
             only: None,
@@ -135,7 +140,7 @@ impl LiveWindow {
     /// Lets go of what happened before an instant.
     fn forget_before(&mut self, ns: i64) {
         while self.recent.front().is_some_and(|event| event.time.as_ns() < ns) {
-            self.recent.pop_front();
+            self.recent.pop_front().into_iter().for_each(|event| self.standing.add(event));
         }
     }
 
@@ -174,14 +179,30 @@ impl LiveWindow {
         of_what_is_shown(&[Repeat { tables: &tables, options, info: None }])
     }
 
+    /// All figures and findings of the window, and its tables, as a report shows them.
+    pub fn whole(&self, workload: Option<&Workload>) -> (Summary, Tables) {
+        let Some((from, to)) = self.window_ns() else { return Default::default() };
+        let (analysis, options) = self.analysis(from, to);
+        let mut tables = analysis.finish(workload);
+        // Of a run that goes on, that is no news.
+        tables.notes.retain(|note| note.name != "process-did-not-end-in-order");
+        let summary = summarise(&[Repeat { tables: &tables, options, info: None }], workload);
+        (summary, tables)
+    }
+
     /// What became of messages from one instant to another, which lie in the window.
     pub(crate) fn messages(&self, from: i64, to: i64) -> Tables {
         self.analysis(from, to).0.finish_messages()
     }
 
     fn analysis(&self, from: i64, to: i64) -> (Analysis, Options) {
+        let wanted = |event: &&Event| self.only.as_ref().is_none_or(|only| only.processes.contains(&event.process));
+        let mut lasting: Vec<&Event> = self.lasting.iter().filter(wanted).chain(self.standing.events()).collect();
+        lasting.sort_by_key(|event| event.time);
+        let earliest = lasting.first().copied().into_iter().chain(self.recent.front()).map(|event| event.time).min();
         let clock = self.follower.processes().first().map(|process| process.header.start);
         let options = Options {
+            begin_ns: earliest.map(|time| time.as_ns()),
             measured_from_ns: Some(from),
             measured_to_ns: Some(to),
             realtime_offset_ns: clock.map(|start| start.realtime_ns - start.monotonic_ns),
@@ -190,9 +211,6 @@ impl LiveWindow {
         let mut analysis = Analysis::new(options);
         self.follower.processes().iter().for_each(|process| analysis.add_process(process));
         let texts = self.follower.texts();
-        let wanted = |event: &&Event| self.only.as_ref().is_none_or(|only| only.processes.contains(&event.process));
-        let mut lasting: Vec<&Event> = self.lasting.iter().filter(wanted).collect();
-        lasting.sort_by_key(|event| event.time);
         let mut lasting = lasting.into_iter().peekable();
         for event in &self.recent {
             while let Some(earlier) = lasting.next_if(|lasting| lasting.time <= event.time) {

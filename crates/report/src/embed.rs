@@ -7,15 +7,29 @@ const TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.html"));
 /// Where the data goes: before the end of this element.
 const MARK: &str = r#"<script type="application/json" id="tacho-data">"#;
 
+/// How the page's policy begins: it fetches nothing.
+const NOTHING: &str = "default-src 'none';";
+/// The same of a page that may ask its own server.
+const OWN_SERVER: &str = "default-src 'none'; connect-src 'self';";
+
+/// The page with data in it, which may ask the server that it came from for more.
+pub fn into_live_template(json: &str) -> String {
+    with_json(json).replacen(NOTHING, OWN_SERVER, 1)
+}
+
 /// The page with `data` in it.
 pub fn into_template(data: &impl Serialize) -> serde_json::Result<String> {
-    let json = script_safe(&serde_json::to_string(data)?);
+    Ok(with_json(&serde_json::to_string(data)?))
+}
+
+fn with_json(json: &str) -> String {
+    let json = script_safe(json);
     let at = TEMPLATE.find(MARK).expect("build.rs has seen the mark") + MARK.len();
     let mut page = String::with_capacity(TEMPLATE.len() + json.len());
     page.push_str(&TEMPLATE[..at]);
     page.push_str(&json);
     page.push_str(&TEMPLATE[at..]);
-    Ok(page)
+    page
 }
 
 /// `json`, which must be JSON, with what HTML or an old ECMAScript could read differently written as `\u` escapes.
@@ -66,6 +80,14 @@ mod tests {
             assert_eq!(serde_json::from_str::<Value>(data).unwrap(), value);
             assert_eq!(page.len() - data.len(), TEMPLATE.len(), "the rest of the page is as it was built");
         }
+    }
+
+    #[test]
+    fn only_a_live_page_may_ask_its_server() {
+        let policy =
+            |page: String| page.split("Content-Security-Policy\" content=\"").nth(1).unwrap()[..60].to_string();
+        assert!(policy(into_template(&0).unwrap()).starts_with("default-src 'none'; style-src"));
+        assert!(policy(into_live_template("0")).starts_with("default-src 'none'; connect-src 'self'; style-src"));
     }
 
     #[test]

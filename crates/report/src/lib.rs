@@ -6,6 +6,7 @@
 mod comparison;
 pub mod drawn;
 pub mod embed;
+pub mod live;
 pub mod page;
 mod published;
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 use crate::comparison::{compare, Compared};
 use crate::drawn::Drawn;
+use crate::live::Live;
 use crate::published::{self, Study};
 use crate::sweep::Sweep;
 use crate::timeline::{timeline, Timeline, BUDGET_BYTES};
@@ -30,6 +31,9 @@ pub struct Page<'a> {
     pub tacho_version: &'static str,
     /// The runs, the first being the one to compare with.
     pub runs: Vec<PageRun<'a>>,
+    /// How the recording of its only run goes on; absent of a report.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub live: Option<Live>,
 }
 
 /// One run.
@@ -212,7 +216,7 @@ pub fn page(runs: &[ReportRun]) -> Result<Page<'_>> {
     };
     let budget = BUDGET_BYTES / runs.len().max(1);
     let runs = runs.iter().enumerate().map(|(i, run)| page_run(run, compared(i), budget)).collect::<Result<_>>()?;
-    Ok(Page { format: 1, tacho_version: env!("CARGO_PKG_VERSION"), runs })
+    Ok(Page { format: 1, tacho_version: env!("CARGO_PKG_VERSION"), runs, live: None })
 }
 
 fn page_run(run: &ReportRun, compared: Option<PageCompared>, budget_bytes: usize) -> Result<PageRun<'_>> {

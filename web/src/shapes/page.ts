@@ -155,6 +155,24 @@ export interface Left {
   y_m: number;
 }
 
+/** A recording that a page follows. The page asks for its next state at `page.json`. */
+export interface Live {
+  /** After how long the page asks again. */
+  ask_again_ms: number;
+  /** Events that could not be recorded, all processes. */
+  dropped_events: number;
+  /** Events in the window, a second. */
+  events_per_s: number;
+  /** How much of it is filled. */
+  filled_s: number;
+  /** Whether nothing more will come. */
+  has_ended: boolean;
+  /** Processes that have written. */
+  processes: number;
+  /** Length of the window that the figures are made over. */
+  window_s: number;
+}
+
 /** A published value or range, drawn where the points that are meant stand. */
 export interface Mark {
   /** Which of the figures it is a value of; the first, if it says none. */
@@ -285,6 +303,8 @@ export interface OffCpuRows {
 export interface Page {
   /** Version of this shape. */
   format: number;
+  /** How the recording of its only run goes on; absent of a report. */
+  live?: Live;
   /** The runs, the first being the one to compare with. */
   runs: PageRun[];
   /** Version of tacho that wrote the report. */

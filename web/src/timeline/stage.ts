@@ -9,7 +9,7 @@ import { actionOf, type Action } from "./keys";
 import { heightOf, laneAt, lanesOf, SLICE } from "./lanes";
 import { sliceAt } from "./rows";
 import { nextFound, search } from "./search";
-import { hueOf, themeOf, type Theme } from "./theme";
+import { hueOf, onThemeChange, themeOf, type Theme } from "./theme";
 import { duration, fitted, moment, panned, reaching, within, zoomed, type View } from "./view";
 import type { Timeline } from "../shapes";
 
@@ -382,7 +382,7 @@ export class Stage {
     });
     canvas.addEventListener("dblclick", () => this.do("focus"));
     new ResizeObserver(() => this.layOut()).observe(scroller);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    onThemeChange(scroller, () => {
       this.theme = themeOf(scroller, this.context);
       this.redraw();
     });

@@ -84,3 +84,17 @@ export function hueOf(name: string): number {
   for (let i = 0; i < name.length; i++) hash = (hash * 31 + name.charCodeAt(i)) | 0;
   return (Math.abs(hash) % 24) * 15;
 }
+
+const themed = new Set<WeakRef<Element>>();
+
+/** Calls back when the reader's theme changes, for as long as the element exists: a live page replaces it often. */
+export function onThemeChange(element: Element, listener: () => void): void {
+  if (themed.size === 0) {
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+      for (const of of themed) of.deref()?.dispatchEvent(new Event("theme"));
+    });
+  }
+  for (const of of themed) if (of.deref() === undefined) themed.delete(of);
+  themed.add(new WeakRef(element));
+  element.addEventListener("theme", listener);
+}

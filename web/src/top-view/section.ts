@@ -29,6 +29,8 @@ export const VIEW_KEYS: readonly (readonly [string, string])[] = [
 interface Shown {
   run: PageRun;
   view: TopView;
+  /** Whether the drive goes on: the last moment counts. */
+  isLive: boolean;
   /** Index of the run among those that have a timeline. */
   number: number;
 }
@@ -37,7 +39,7 @@ interface Shown {
 export function topView(page: Page): HTMLElement | undefined {
   const timed = page.runs.filter(({ timeline }) => timeline !== undefined);
   const runs = timed.flatMap((run, number): Shown[] =>
-    run.top_view === undefined ? [] : [{ run, view: run.top_view, number }],
+    run.top_view === undefined ? [] : [{ run, view: run.top_view, isLive: page.live !== undefined, number }],
   );
   const first = runs[0];
   if (first === undefined) return undefined;
@@ -64,7 +66,7 @@ export function topView(page: Page): HTMLElement | undefined {
   );
 }
 
-function ofRun({ view, number }: Shown): { elements: HTMLElement[]; pause: () => void } {
+function ofRun({ view, isLive, number }: Shown): { elements: HTMLElement[]; pause: () => void } {
   const drive = decodeDrive(view);
   const [begin, end] = [drive.at[0] ?? 0, drive.at[drive.at.length - 1] ?? 0];
   const late = lateOnes(drive);
@@ -135,7 +137,7 @@ function ofRun({ view, number }: Shown): { elements: HTMLElement[]; pause: () =>
   colour(known[0] ?? "speed");
   tellPlay();
   // Where it left the lane is what one looks for; else the begin.
-  show(drive.left?.at_ns ?? begin);
+  show(isLive ? end : (drive.left?.at_ns ?? begin));
 
   play.addEventListener("click", toggle);
   slider.addEventListener("input", () => move(Number(slider.value) * NS_PER_MS));

@@ -11,6 +11,7 @@ Examples:
   tacho drive workloads/drive.yaml --speed 5m/s
   tacho drive workloads/drive.yaml --speed 36km/h --instances 1400 -o runs/drive
   tacho drive workloads/drive.yaml --short --set world.work.obstacles=1
+  tacho drive workloads/drive.yaml --watch
   tacho drive workloads/study-e-drive.yaml --short -o runs/e
   tacho drive workloads/study-e-drive.yaml --short -o runs/e --resume
   tacho drive workloads/study-e-drive.yaml --virtual --costs runs/drive
@@ -48,6 +49,11 @@ pub struct Drive {
     /// Record the kernel's scheduler events: which thread had no CPU, and which thread had it
     #[arg(long, value_enum, value_name = "WHEN", default_value = "off")]
     pub scheduler: Scheduler,
+    /// Show the drive while it goes on, from above and as a timeline: http://127.0.0.1:PORT [default: a port that is
+    /// free]
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    #[arg(conflicts_with_all = ["is_virtual", "resume"])]
+    pub watch: Option<u16>,
     /// Print the figures as JSON (the run's summary.json)
     #[arg(long)]
     pub json: bool,

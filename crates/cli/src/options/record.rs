@@ -76,7 +76,8 @@ pub struct Record {
 Examples:
   tacho top runs/latest                 in a second terminal, while tacho record goes on
   sudo tacho top --attach 4711,4712     running programs
-  tacho top runs/latest --once --json   the last seconds, for a script")]
+  tacho top runs/latest --once --json   the last seconds, for a script
+  tacho top runs/latest --browser       the last seconds as a page: timeline, chains, findings")]
 pub struct Top {
     /// Run directory of a recording that goes on
     #[arg(required_unless_present = "attach", conflicts_with = "attach")]
@@ -90,6 +91,10 @@ pub struct Top {
     /// Time between updates, with its unit
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1s", conflicts_with = "once")]
     pub interval: Duration,
+    /// Show the report of the window as a page that goes on: http://127.0.0.1:PORT [default: a port that is free]
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    #[arg(conflicts_with = "once")]
+    pub browser: Option<u16>,
     /// Wait until the window is full, print it and exit
     #[arg(long)]
     pub once: bool,

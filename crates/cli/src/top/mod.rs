@@ -7,6 +7,7 @@ mod source;
 
 use crate::exit::{Failure, Outcome};
 use crate::interrupt;
+use crate::live_page::{self, LivePage};
 use crate::options::Top;
 use crate::runs;
 use screen::{Asked, Screen};
@@ -27,6 +28,11 @@ const DRAW_EVERY: Duration = Duration::from_millis(500);
 pub fn run(options: Top) -> Outcome {
     let interrupted = interrupt::catch()?;
     let source = Source::open(&options)?;
+    if let Some(port) = options.browser {
+        let outcome = in_browser(&options, port, &source, interrupted);
+        source.close()?;
+        return outcome;
+    }
     let mut window = LiveWindow::new(source.run(), options.window.as_nanos() as i64);
     let outcome = match options.once {
         true => once(&options, &source, &mut window, interrupted),
@@ -100,6 +106,15 @@ fn once(
         text.line("");
     }
     runs::print(&text)
+}
+
+fn in_browser(options: &Top, port: u16, source: &Source, interrupted: &std::sync::atomic::AtomicBool) -> Outcome {
+    let (run, spans) = (source.run(), (options.window, options.interval));
+    let mut page = LivePage::new(live_page::bind(port)?, run, source.title(), runs::workload(run)?, spans);
+    eprintln!("tacho: {} shows the last {:?}; ^C ends it, the recording goes on", page.address(), options.window);
+    // Windows are small: other threads would cost more than they help.
+    tacho_tables::in_order::use_threads(1);
+    page.serve(|| interrupted.load(Ordering::Relaxed), || source.ended())
 }
 
 fn live(

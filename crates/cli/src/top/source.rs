@@ -68,8 +68,7 @@ impl Source {
     pub fn ended(&self) -> bool {
         match &self.attached {
             Some(attached) => attached.recording.is_finished(),
-            // While it goes on, a run is written as if it were cut short.
-            None => self.run.info().is_ok_and(|info| !info.cut_short),
+            None => runs::has_ended(&self.run),
         }
     }
 
