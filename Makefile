@@ -7,6 +7,8 @@ SHELL := /bin/bash
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/tachograph/target
 export TACHO_HOME := $(CURDIR)/build
 export TACHO_VENV := $(CURDIR)/build/venv
+# Without a number, make would start a compiler for each file.
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
 
 PACKAGES_BUILD := build-essential cmake python3 python3-venv python3-dev libpython3.11 ca-certificates iproute2
 # ROS 1 for the plugin ros1, which is left out if these are missing.
@@ -64,7 +66,7 @@ native: setup
 	@cmake -S native -B build/native -DTACHO_LIB_DIR=$(CURDIR)/build/lib -DTACHO_VENV=$(TACHO_VENV) >build/native.log \
 	  || { cat build/native.log; exit 1; }
 	@grep -E 'tacho:' build/native.log || true
-	@cmake --build build/native --parallel >>build/native.log || { tail -n 50 build/native.log; exit 1; }
+	@cmake --build build/native >>build/native.log || { tail -n 50 build/native.log; exit 1; }
 
 plugins: native ## the middleware plugins in Rust (zenoh, iceoryx, dustdds), of which the demo needs none
 	@echo "build: the middleware plugins in Rust; the first time takes some minutes"
@@ -76,7 +78,7 @@ perception: native ## tasks on PCL, small_gicp and OpenCV, with a trained detect
 	@setup/debian $(PACKAGES_CAMERA) && setup/perception camera build/perception/camera || echo "build: continuing without the camera tasks" >&2
 	@echo "build: the tasks of perception (C++); the first time takes about a minute"
 	@cmake -S native -B build/native >build/native.log || { cat build/native.log; exit 1; }
-	@cmake --build build/native --target perception --parallel >build/perception.log 2>&1 || { tail -n 50 build/perception.log; exit 1; }
+	@cmake --build build/native --target perception >build/perception.log 2>&1 || { tail -n 50 build/perception.log; exit 1; }
 	@grep -E 'tacho: tasks of' build/native.log || true
 
 web: setup
