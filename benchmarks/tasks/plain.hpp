@@ -31,12 +31,6 @@ inline long cpu_ns() {
   return time.tv_sec * 1000000000L + time.tv_nsec;
 }
 
-// Moves what the library puts on the heap afterwards.
-inline void shift_heap() {
-  const char *bytes = std::getenv("TACHO_HEAP_SHIFT");
-  if (bytes && !std::malloc(static_cast<size_t>(std::atol(bytes)))) std::exit(1);
-}
-
 // Prints the least CPU time of the calls, ns, and what the last one gave.
 template <class Call>
 void measure(int calls, Call call) {

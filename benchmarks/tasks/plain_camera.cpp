@@ -10,8 +10,7 @@
 #include <opencv2/tracking.hpp>
 #include <opencv2/tracking/tracking_legacy.hpp>
 
-int main(int, char **words) {
-  shift_heap();
+extern "C" int main(int, char **words) {
   cv::setNumThreads(1);
   const std::string task = words[1];
   const int calls = std::atoi(words[2]);
