@@ -324,10 +324,19 @@ def test_the_plugin_records_what_a_test_runs_and_shows_the_verdict_where_it_fail
         "PYTHONPATH": str(site),
         "ROS_DOMAIN_ID": str(free_domain()),
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        # As colcon needs it: it writes the options of pytest itself.
+        "TACHOGRAPH_RUNS": str(tmp_path / "kept"),
     }
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tachograph-runs", tmp_path / "kept"]
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run([*words, tmp_path], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert "1 failed, 2 passed" in done.stdout, done.stdout + done.stderr
     assert "topic /chatter latency: < 1 ns: not kept" in done.stdout
     assert re.search(r"-+ tachograph: .*test_of_processes/run-0 -+\n\S", done.stdout), done.stdout
     assert (tmp_path / "kept" / "test_car.py_test_of_a_command" / "run-0" / "summary.json").is_file()
+
+    (tmp_path / "test_place.py").write_text(
+        "def test_place(_tachograph_places):\n    print(_tachograph_places.folder)\n"
+    )
+    words += ["--capture=no", "--tachograph-runs", tmp_path / "elsewhere", tmp_path / "test_place.py"]
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert str(tmp_path / "elsewhere") in done.stdout, "the option comes before the variable"

@@ -9,12 +9,13 @@
             ...  # every process that is started here is recorded
         recording.run.expect({"loss": "0 %"})
 
-A test that fails shows the verdict of its runs. `--tachograph-runs FOLDER` keeps the runs there; without it they lie in
-the test's `tmp_path`.
+A test that fails shows the verdict of its runs. `--tachograph-runs FOLDER`, or the variable TACHOGRAPH_RUNS where
+another program calls pytest, keeps the runs there; without it they lie in the test's `tmp_path`.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -33,7 +34,9 @@ RUNS = pytest.StashKey[list[Path]]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("tachograph")
     group.addoption(
-        "--tachograph-runs", metavar="FOLDER", help="keep the runs that tests record here, a folder for each test"
+        "--tachograph-runs",
+        metavar="FOLDER",
+        help="keep the runs that tests record here, a folder for each test [default: TACHOGRAPH_RUNS]",
     )
 
 
@@ -41,7 +44,7 @@ class Places:
     """Where the runs of one test go."""
 
     def __init__(self, request: pytest.FixtureRequest, tmp_path: Path):
-        kept = request.config.getoption("--tachograph-runs")
+        kept = request.config.getoption("--tachograph-runs") or os.environ.get("TACHOGRAPH_RUNS")
         named = re.sub(r"[^\w.-]+", "_", request.node.nodeid).strip("_")
         self.folder = Path(kept).absolute() / named if kept else tmp_path
         self.runs: list[Path] = request.node.stash.setdefault(RUNS, [])
