@@ -19,6 +19,9 @@ const TIMES_OF_NOISE: usize = 4;
 /// The same of a callback that was off the CPU, and of what happened between callbacks, if others had much of the
 /// machine: what took the CPU from one takes it from all.
 const SHARE_IN_DOUBT: f64 = 0.5;
+/// Part of all outputs that wake-ups and ticks of the kernel must have delayed, unless they missed a deadline: without
+/// scheduler events nobody knows whose fault a rarer one was.
+const OFTEN: f64 = 0.01;
 /// Callbacks that occupied all threads: groups of them that are named.
 const TOGETHER: usize = 2;
 /// Of the usual time, and in ms: what it must have cost once.
@@ -142,6 +145,10 @@ fn is_material(late: &Late<'_>, blame: &Blame, all_ms: f64) -> bool {
         0 => blame.cases.len(),
         executions => executions.min(blame.cases.len()),
     };
+    let of_kernel = blame.by_kind.keys().all(|kind| matches!(kind, CauseKind::WakeUp | CauseKind::TickLate));
+    if of_kernel && !late.has_deadline && (blame.cases.len() as f64) < OFTEN * late.all as f64 {
+        return false;
+    }
     let most = blame.cases.values().fold(0.0, |most: f64, ms| most.max(*ms));
     blame.weight_ms >= share * all_ms && happened >= times && most >= COST_MS.max(COST * late.median_ms)
 }

@@ -41,6 +41,9 @@ pub(super) struct Late<'a> {
     pub told: Vec<(&'a Repeat<'a>, &'a Cause)>,
     /// Late ones, with those that are not explained.
     pub instances: u64,
+    /// Late or not.
+    pub all: u64,
+    pub has_deadline: bool,
     pub above_ms: Option<f64>,
     pub median_ms: f64,
     pub worst_ms: f64,
@@ -97,6 +100,8 @@ impl<'a> Late<'a> {
             cases,
             told,
             instances,
+            all: chain.instances,
+            has_deadline: chain.deadline_ms.is_some(),
             above_ms: above.map(|ns| ns as f64 / NS_PER_MS),
             median_ms: figures.map_or(0.0, |times| times.median),
             worst_ms: figures.map_or(0.0, |times| times.max),

@@ -35,18 +35,26 @@ struct System {
     control_cpu_ns: Option<i64>,
     /// How much longer than usual a plan is on its way to the control, by its number.
     on_the_way: fn(i64) -> i64,
+    /// How many plans it makes at most.
+    plans: i64,
 }
 
 impl System {
     fn healthy() -> System {
-        System { loads: Vec::new(), control: |k| MS + 100 * US * (k % 3), control_cpu_ns: None, on_the_way: |_| 0 }
+        System {
+            loads: Vec::new(),
+            control: |k| MS + 100 * US * (k % 3),
+            control_cpu_ns: None,
+            on_the_way: |_| 0,
+            plans: 98,
+        }
     }
 
     fn build(&self) -> FileBuilder {
         type Write<'a> = Box<dyn Fn(FileBuilder) -> FileBuilder + 'a>;
         let mut events: Vec<(i64, Write<'_>)> = Vec::new();
         let free = |at: i64| self.loads.iter().filter(|load| load.0 <= at && at < load.1).map(|load| load.1).max();
-        for k in 0..200 {
+        for k in 0..2 * self.plans + 4 {
             let at = (1_000 + 50 * k) * MS + (k % 7) * 20 * US;
             events.push((
                 at,
@@ -59,7 +67,7 @@ impl System {
             ));
         }
         let mut last = 0;
-        for k in 0..98 {
+        for k in 0..self.plans {
             let due = (1_130 + 100 * k) * MS;
             let at = free(due).map_or(due, |end| end + US) + 20 * US * (k % 3);
             if at < last + 10 * MS {
@@ -248,6 +256,19 @@ fn transport_that_may_have_waited_for_a_cpu_is_accused_on_a_quiet_machine_alone(
     };
     assert_eq!(accused(0.1), [Some(CauseKind::Computation), Some(CauseKind::Transport)]);
     assert_eq!(accused(1.5), [Some(CauseKind::Computation)]);
+}
+
+#[test]
+fn a_wake_up_that_is_late_less_than_once_in_a_hundred_is_nobodys_fault() {
+    let accused = |on_the_way: fn(i64) -> i64| {
+        let mut tables = scene::tables(&System { plans: 598, on_the_way, ..System::healthy() }.build());
+        let late = tables.causes.iter_mut().filter(|cause| cause.kind == CauseKind::Transport);
+        late.for_each(|cause| (cause.kind, cause.by) = (CauseKind::WakeUp, "/control".into()));
+        let verdict = verdict(&tables, 0.0);
+        (verdict.late_cases, verdict.culprits.iter().filter_map(|culprit| culprit.kind).collect::<Vec<_>>())
+    };
+    assert_eq!(accused(|k| if k % 120 == 10 { 50 * MS } else { 0 }), (5, vec![]));
+    assert_eq!(accused(|k| if k % 60 == 10 { 50 * MS } else { 0 }), (10, vec![CauseKind::WakeUp]));
 }
 
 #[test]
