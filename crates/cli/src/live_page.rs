@@ -16,7 +16,7 @@ const READ_EVERY: Duration = Duration::from_secs(1);
 /// How long it takes at most until the end of the recording is seen.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How long a browser that asks again is waited for, to show it the end.
-const END_WITHIN: Duration = Duration::from_secs(5);
+const END_WITHIN: Duration = Duration::from_secs(10);
 /// The analysis takes at most one part in so many of a CPU, as `tacho top`'s does.
 const PARTS_OF_A_CPU: u32 = 4;
 /// Where the page asks for its next state.
