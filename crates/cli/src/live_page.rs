@@ -3,6 +3,7 @@
 use crate::exit::Failure;
 use anyhow::Context;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tacho_events::RunDirectory;
 use tacho_figures::live::LiveWindow;
@@ -34,6 +35,8 @@ pub struct LivePage {
     state: Option<State>,
     /// When a browser asked last.
     asked: Option<Instant>,
+    /// Writes the last answer, because a browser that stalls may take it at any time.
+    answering: Option<JoinHandle<()>>,
     has_shown_end: bool,
 }
 
@@ -69,6 +72,7 @@ impl LivePage {
             interval,
             state: None,
             asked: None,
+            answering: None,
             has_shown_end: false,
         }
     }
@@ -82,8 +86,7 @@ impl LivePage {
     /// shown to a browser that looks on.
     pub fn serve(&mut self, stop: impl Fn() -> bool, ended: impl Fn() -> bool) -> Result<(), Failure> {
         let mut read_at = Instant::now();
-        let looks_on = |asked: &Instant| asked.elapsed() < END_WITHIN;
-        while !stop() || (ended() && !self.has_shown_end && self.asked.as_ref().is_some_and(looks_on)) {
+        while !stop() || self.owes_the_end(&ended) {
             if Instant::now() >= read_at {
                 self.window.read().context("events of the run")?;
                 read_at = Instant::now() + READ_EVERY;
@@ -94,6 +97,13 @@ impl LivePage {
             }
         }
         Ok(())
+    }
+
+    /// Whether a browser that looks on has not seen the end yet.
+    fn owes_the_end(&self, ended: impl Fn() -> bool) -> bool {
+        let looks_on = self.asked.is_some_and(|asked| asked.elapsed() < END_WITHIN);
+        let is_answering = self.answering.as_ref().is_some_and(|thread| !thread.is_finished());
+        looks_on && ended() && (!self.has_shown_end || is_answering)
     }
 
     fn answer(&mut self, request: Request, ended: impl Fn() -> bool) -> Result<(), Failure> {
@@ -122,8 +132,11 @@ impl LivePage {
             let header = Header::from_bytes(header.0, header.1).expect("a header of ASCII");
             response.with_header(header)
         });
-        // A browser that has gone away misses nothing.
-        let _gone = request.respond(response);
+        let answering = std::thread::Builder::new().name("tacho-answer".into()).spawn(move || {
+            // A browser that has gone away misses nothing.
+            let _gone = request.respond(response);
+        });
+        self.answering = Some(answering.context("a thread that answers a browser")?);
         Ok(())
     }
 
