@@ -112,13 +112,20 @@ def test_nodes_that_spin_slowly_lose_the_lane_that_the_same_nodes_keep_on_arriva
     assert not list((tacho.directory / "run").glob("points/*/repeats/*/events/*"))
 
 
-@pytest.mark.parametrize("middleware", ["inproc", "cyclonedds", "zenoh", "{socket: tcp}"])
+@pytest.mark.parametrize("middleware", ["inproc", "cyclonedds", "zenoh", "{socket: tcp}", "rclpy"])
 def test_the_same_file_drives_on_every_middleware(tacho, workloads, middleware):
-    if not (ROOT / f"build/lib/libtacho_{middleware.strip('{').split(':')[0]}.so").exists():
+    name = middleware.strip("{").split(":")[0]
+    if not (ROOT / "build" / {"rclpy": "nodes/rclpy/node"}.get(name, f"lib/libtacho_{name}.so")).exists():
         pytest.skip(f"{middleware} is not built here")
     arguments = ["--duration", "6s", "--set", f"middleware={middleware}"]
     tacho("drive", workloads / "drive.yaml", *arguments, "-o", "run")
     figures = quality(tacho.directory / "run")
+    # Its tasks report what they report of the same drive in virtual time.
+    tacho("drive", workloads / "drive.yaml", *arguments, "--virtual", "-o", "virtual")
+    virtual = quality(tacho.directory / "virtual")
+    assert figures.keys() == virtual.keys()
+    assert figures["car", "driven_m"] == pytest.approx(virtual["car", "driven_m"], rel=0.1)
+    assert figures["lidar", "points_mean"] == pytest.approx(virtual["lidar", "points_mean"], rel=0.01)
     assert figures["car", "lane_kept"] == 1 and figures["car", "driven_m"] > 10
     assert figures["detection", "clouds"] > 40 and figures["lidar", "points_mean"] > 50_000
 
