@@ -6,5 +6,4 @@
 mod node_task;
 mod seam;
 
-pub use node_task::NodeTask;
 pub use seam::tacho_node_tasks;
