@@ -1,5 +1,5 @@
-//! The crate against the headers: a C compiler says what is in `middleware.h`, `task.h` and `node_tasks.h`. No number of
-//! them stands here.
+//! The crate against the headers: a C compiler says what is in `middleware.h`, `task.h` and `node_tasks.h`. No number
+//! of them stands here.
 
 use std::collections::BTreeMap;
 use std::mem::{offset_of, size_of};
