@@ -244,7 +244,7 @@ class BenchNode:
             self.timers = [Timer(self, 0, value["hz"], "timer", self.publications, group())]
         elif not self.spin_hz:
             timed = [p for p in self.publications if p.rate_hz is not None]
-            self.timers = [Timer(self, i, p.rate_hz, f"publish({p.topic})", [p], group()) for i, p in enumerate(timed)]
+            self.timers = [Timer(self, i, p.rate_hz, f"publish {p.topic}", [p], group()) for i, p in enumerate(timed)]
         self.spinner = spinning.Spinner(self) if self.spin_hz else None
         self.executor = executors.make(executor, plan["cpus"])
         self.executor.add_node(self.ros)
