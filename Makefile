@@ -92,7 +92,8 @@ rust: web
 	@echo "build: tacho (Rust); the first time takes some minutes"
 	@cargo build --release --locked
 	@for program in tacho tacho-node; do setup/program $(CARGO_TARGET_DIR)/release/$$program build/$$program; done
-	@setup/program $(CARGO_TARGET_DIR)/release/libtacho_tasks_replay.so build/lib/libtacho_tasks_replay.so
+	@for library in tasks_replay node_tasks; do \
+	  setup/program $(CARGO_TARGET_DIR)/release/libtacho_$$library.so build/lib/libtacho_$$library.so; done
 
 docs: rust ## the documentation as a site that needs no network (build/docs/index.html)
 	@setup/python build/venv-docs setup/docs.txt

@@ -35,8 +35,8 @@ def test_what_was_built_here_works(tacho):
     assert {found[name]["verdict"] for name in NEEDED} == {"ok"}
     for plugin in (BUILD / "lib").glob("libtacho_*"):
         name = plugin.name.removeprefix("libtacho_").split(".")[0]
-        # Libraries of tasks are no middleware; `tacho check` loads them (test_tasks.py).
-        is_middleware = not name.startswith(("recorder", "tasks_"))
+        # Libraries of tasks, and what runs them, are no middleware; `tacho check` loads them (test_tasks.py).
+        is_middleware = not name.startswith(("recorder", "tasks_", "node_tasks"))
         assert (f"middleware-{name}" in found) == is_middleware
     assert "rcl " in found["middleware-ros2"]["found"]
 

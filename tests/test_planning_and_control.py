@@ -206,7 +206,7 @@ def test_drive_by_wire_keeps_its_rates():
     assert run(1.1, 1, 5) == (0.3, 2), "both at their limits"
     assert run(1.2, -1, -9) == pytest.approx((-0.3, 1)), "1 m/s^2 in 0.1 s"
     assert run(2.2, 0.01, -9, at=0.005) == pytest.approx((0.1, -6))
-    assert run(3.2, 0, -9, speed=0)[1] == 0, "a brake never drives backwards"
+    assert run(3.2, 0, -9, speed=0)[1] == -6, "the brake stays on at a stand: it holds"
 
 
 def test_drive_by_wire_brakes_if_nobody_commands():

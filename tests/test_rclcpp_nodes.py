@@ -76,6 +76,20 @@ run: {duration: 2 s}
     assert 0 < spinner["received"] <= 60
 
 
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_stack_of_tasks_drives_the_car(bench, executor):
+    text = (ROOT / "workloads/drive.yaml").read_text()
+    for before, after in (
+        ("middleware: ros2", f"middleware: {{rclcpp: {executor}}}"),
+        ("duration: 140 s", "duration: 6 s"),
+    ):
+        assert before in text
+        text = text.replace(before, after)
+    figures = {(of["node"], of["name"]): of["values"][0] for of in bench(text)["quality"]}
+    assert figures["car", "lane_kept"] == 1 and figures["car", "driven_m"] > 10
+    assert figures["detection", "clouds"] > 40 and figures["lidar", "points_mean"] > 50_000
+
+
 def test_a_send_that_is_refused_is_counted_and_the_node_goes_on(tacho, bench):
     process = short_history.start_bench(tacho, "rclcpp")
     events = tacho.directory / "run/events"

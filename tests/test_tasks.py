@@ -52,11 +52,17 @@ def quality(tacho, run="run"):
     return {(of["node"], of["name"]): of["values"][0] for of in summary["quality"]}, summary
 
 
-@pytest.mark.parametrize("middleware", ["inproc", "ros2", "cyclonedds", "{socket: tcp}", "iceoryx"])
+def skip_unless_built(middleware):
+    name = middleware.strip("{").split(":")[0]
+    parts = {"rclpy": "nodes/rclpy/node"}
+    if not (ROOT / "build" / parts.get(name, f"lib/libtacho_{name}.so")).exists():
+        pytest.skip(f"{name} is not built here")
+
+
+@pytest.mark.parametrize("middleware", ["inproc", "ros2", "cyclonedds", "{socket: tcp}", "iceoryx", "rclpy"])
 @pytest.mark.parametrize("size", ["100 B", "300 kB"])
 def test_what_tasks_publish_arrives_whole(tacho, home, middleware, size):
-    if not (ROOT / f"build/lib/libtacho_{middleware.strip('{').split(':')[0]}.so").exists():
-        pytest.skip(f"{middleware} is not built here")
+    skip_unless_built(middleware)
     write(tacho, middleware, size)
     tacho("bench", "w.yaml", "-o", "run")
     figures, summary = quality(tacho)
@@ -85,17 +91,25 @@ def test_what_tasks_publish_arrives_whole(tacho, home, middleware, size):
     assert "relay" in tacho("explain", "run").stdout and "Quality of tasks" in tacho("explain", "run").stdout
 
 
+THROWS = "process relay: node relay: task probe_copy: found call 30, expected fewer"
+
+
 @pytest.mark.parametrize(
-    "how,reason",
+    "middleware,how,reason",
     [
-        (0, "process relay: node relay: task probe_copy: found call 30, expected fewer"),
-        (1, "process relay: node relay: task probe_copy: found an exception that is no std::exception"),
-        (2, "process relay ended with exit code 7 before the end"),
+        ("ros2", 0, THROWS),
+        ("ros2", 1, "process relay: node relay: task probe_copy: found an exception that is no std::exception"),
+        ("ros2", 2, "process relay ended with exit code 7 before the end"),
+        # Nodes on a client library run the same tasks, on each of its executors.
+        ("rclpy", 0, THROWS),
+        ("{rclpy: multi-threaded}", 0, THROWS),
+        ("{rclpy: events}", 0, THROWS),
     ],
-    ids=["throws", "throws a number", "ends the process"],
+    ids=["throws", "throws a number", "ends the process", "rclpy", "rclpy, multi-threaded", "rclpy, events"],
 )
-def test_a_task_that_fails_ends_its_node_with_its_reason(tacho, home, how, reason):
-    write(tacho, "ros2", fail_at=30, how=how)
+def test_a_task_that_fails_ends_its_node_with_its_reason(tacho, home, middleware, how, reason):
+    skip_unless_built(middleware)
+    write(tacho, middleware, fail_at=30, how=how)
     done = tacho("bench", "w.yaml", "-o", "run", expect=3)
     assert reason in done.stderr
     info = json.loads((tacho.directory / "run/run.json").read_text())
@@ -112,9 +126,12 @@ def test_a_task_that_fails_ends_its_node_with_its_reason(tacho, home, how, reaso
     assert chain["instances"] >= 1
 
 
-def test_a_node_of_several_inputs_keeps_the_latest_of_each(tacho, home):
-    (tacho.directory / "w.yaml").write_text("""
-middleware: inproc
+@pytest.mark.parametrize("middleware", ["inproc", "rclpy"])
+def test_a_node_of_several_inputs_keeps_the_latest_of_each(tacho, home, middleware):
+    skip_unless_built(middleware)
+    (tacho.directory / "w.yaml").write_text(
+        f"middleware: {middleware}"
+        + """
 nodes:
   fast: {work: {task: probe_count}, publishes: {/fast: {size: 64 B, rate: 100 Hz}}}
   slow: {work: {task: probe_count}, publishes: {/slow: {size: 64 B, rate: 10 Hz}}}
@@ -130,7 +147,8 @@ nodes:
   sink: {work: {task: probe_check}, subscribes: [/copy]}
   other: {work: {task: probe_check}, subscribes: [/again]}
 run: {duration: 2 s}
-""")
+"""
+    )
     tacho("bench", "w.yaml", "-o", "run")
     figures, _ = quality(tacho)
     # Only /slow makes it run, and one in ten of the others is the latest then.
@@ -200,10 +218,43 @@ def test_what_no_task_has_is_refused_with_its_place(tacho, home):
         assert "= found: `evry`" in said and "did you mean `every`?" in said
 
 
-def test_a_task_that_cannot_be_made_ends_the_start_with_its_reason(tacho, home):
-    (tacho.directory / "w.yaml").write_text(write(tacho).replace("every: 2", "every: 13"))
+@pytest.mark.parametrize("middleware", ["inproc", "rclpy"])
+def test_a_task_that_cannot_be_made_ends_the_start_with_its_reason(tacho, home, middleware):
+    skip_unless_built(middleware)
+    (tacho.directory / "w.yaml").write_text(write(tacho, middleware).replace("every: 2", "every: 13"))
     done = tacho("bench", "w.yaml", "-o", "run", expect=3)
-    assert "task probe_copy: found 13 as every, expected a number without bad luck" in done.stderr
+    assert "node relay: task probe_copy: found 13 as every, expected a number without bad luck" in done.stderr
+
+
+def test_a_spinning_node_on_rclpy_runs_its_task_and_ends_with_its_reason(tacho, home):
+    skip_unless_built("rclpy")
+    (tacho.directory / "w.yaml").write_text("""
+middleware: rclpy
+nodes:
+  fast: {spin: 100 Hz, work: {task: probe_count}, publishes: {/fast: {size: 64 B, rate: 50 Hz, depth: 100}}}
+  turns: {spin: 100 Hz, work: {task: probe_copy, every: 2}, subscribes: {/fast: {depth: 100}}, publishes: {/turn: {size: 64 B}}}
+  fails: {spin: 100 Hz, work: {task: probe_copy, fail_at: 20}, subscribes: {/fast: {depth: 100}}, publishes: {/none: {size: 64 B}}}
+  twist: {work: {task: probe_copy}, subscribes: {/turn: }, publishes: {/twist: {type: TwistStamped, size: 48 B}}}
+  again: {work: {task: probe_copy}, subscribes: {/twist: }, publishes: {/again: {size: 48 B}}}
+  sink: {work: {task: probe_check}, subscribes: {/again: }}
+run: {duration: 2 s}
+""")
+    done = tacho("bench", "w.yaml", "-o", "run", expect=3)
+    assert "process fails: node fails: task probe_copy: found call 20, expected fewer" in done.stderr
+    figures, summary = quality(tacho)
+    assert figures["turns", "calls"] >= 90 and figures["fails", "calls"] == 20
+    topics = {topic["topic"]: topic for topic in summary["topics"]}
+    assert topics["/turn"]["sent"] * 2 == pytest.approx(topics["/fast"]["sent"], abs=2)
+    # 48 bytes of numbers went through a message of six numbers and back.
+    assert figures["sink", "messages"] >= 40 and figures["sink", "wrong"] == 0 and figures["sink", "size_B"] == 48
+
+
+def test_nodes_on_rclpy_without_what_runs_tasks_say_so(tacho, home):
+    skip_unless_built("rclpy")
+    (home / "lib/libtacho_node_tasks.so").unlink()
+    write(tacho, "rclpy")
+    said = tacho("bench", "w.yaml", "-o", "run", expect=3).stderr
+    assert "libtacho_node_tasks.so: cannot be loaded, expected what runs tasks" in said and "make build" in said
 
 
 def test_a_damaged_library_is_named(tacho, home):

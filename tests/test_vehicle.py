@@ -60,7 +60,8 @@ def constant(rate, acceleration):
 
 
 # Initial speed, and inputs over time: steering rate and acceleration. They pass walking speed, the limits of steering,
-# its rate and the engine's power, standstill, and reverse.
+# its rate and the engine's power, and standstill. The model has no brake: where it would be driven backwards, the car
+# stands.
 MANOEUVRES = {
     "straight on": (10, constant(0, 0)),
     "full throttle from standstill": (0, constant(0, 11.5)),
@@ -68,7 +69,7 @@ MANOEUVRES = {
     "power limits acceleration": (20, constant(0, 11.5)),
     "emergency braking": (15, constant(0, -11.5)),
     "more braking than there is": (15, constant(0, -30)),
-    "brakes into reverse": (2, constant(0, -3)),
+    "brakes to a stand": (2, constant(0, -3)),
     # The dynamic model is unstable in reverse: any rounding grows until nothing can be compared.
     "creeps backwards and steers": (-0.08, lambda t: (0.3 if t < 1 else -0.1, 0)),
     "steers to the left": (10, lambda t: (0.1 if t < 0.5 else 0, 0)),
@@ -84,6 +85,7 @@ MANOEUVRES = {
     "highway": (40, lambda t: (0.01 * math.sin(t), 0)),
     "top speed": (50.5, constant(0, 11.5)),
 }
+TO_A_STAND = ["emergency braking", "more braking than there is", "brakes to a stand"]
 
 
 @pytest.mark.parametrize("name", MANOEUVRES)
@@ -92,11 +94,39 @@ def test_the_vehicle_drives_as_commonroads_model(name):
     inputs = [of_time(tick * TICK_S) for tick in range(300)]
     expected, found = reference(speed, inputs), ours(speed, inputs)
     assert np.abs(expected[-1] - expected[0]).max() > 0.1, "the manoeuvre moves it"
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    driven = len(inputs)
+    if name in TO_A_STAND:
+        driven = int(np.argmax(expected[:, 3] <= 0))
+        assert 50 < driven < len(inputs) - 50 and expected[-1, 3] < -1, "the model drives backwards"
+        way = speed**2 / (2 * min(-of_time(0)[1], 11.5))
+        stands = np.array([way, 0, 0, 0, 0, 0, 0])
+        np.testing.assert_allclose(found[driven:], np.tile(stands, (len(found) - driven, 1)), rtol=0, atol=1e-5)
+        assert np.all(found[driven + 1 :] == found[-1]) and found[-1, 3] == 0
+    np.testing.assert_allclose(found[:driven], expected[:driven], rtol=1e-9, atol=1e-9)
 
 
 def test_the_twenty_manoeuvres_are_twenty():
     assert len(MANOEUVRES) == 20
+
+
+@pytest.mark.parametrize("speed", [2.0, -0.08])
+def test_a_brake_holds_and_never_drives(speed):
+    """Whoever commands the brake looks so seldom that the car has long come to a stand."""
+    car = Task("vehicle", inputs=1, initial_speed=speed, timeout=3600)
+    car(0, actuators(0.1, -3))
+    moving = whole_state(car(abs(speed) / 6))
+    assert moving[3] == pytest.approx(speed / 2, abs=1e-8)
+    assert moving[7] == pytest.approx(math.copysign(3, -speed)), "it slows, whichever way it rolls"
+    stands = whole_state(car(abs(speed) / 3 + TICK_S))
+    assert stands[3] == 0 and stands[5] == 0 and stands[7] == 0
+    later = whole_state(car(5))
+    np.testing.assert_array_equal(later[[0, 1, 3, 4, 5, 7]], stands[[0, 1, 3, 4, 5, 7]])
+    assert later[2] == pytest.approx(0.5), "its wheels turn"
+    # The brake is released: it drives on from here.
+    car(5, actuators(0, 1))
+    on = whole_state(car(6))
+    assert on[3] == pytest.approx(1) and on[7] == pytest.approx(1)
+    assert math.hypot(on[0] - later[0], on[1] - later[1]) == pytest.approx(0.5, rel=0.01)
 
 
 def test_calls_at_other_times_change_nothing():

@@ -1,5 +1,5 @@
-//! The C interfaces of the middleware seam (`native/include/tacho/middleware.h`) and of the task seam (`task.h`) in
-//! Rust.
+//! The C interfaces of the middleware seam (`native/include/tacho/middleware.h`), of the task seam (`task.h`) and of
+//! the tasks of nodes on client libraries (`node_tasks.h`) in Rust.
 //!
 //! Both sides of the middleware seam use it: `tacho-middleware`, which calls plugins, and `tacho-seam`, on which
 //! plugins in Rust stand. The headers are the specification and say what each field means; a test compares this crate
@@ -7,6 +7,7 @@
 
 mod facts;
 mod header;
+pub mod node_tasks;
 pub mod task;
 
 pub use facts::Facts;

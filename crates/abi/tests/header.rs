@@ -1,9 +1,10 @@
-//! The crate against the headers: a C compiler says what is in `middleware.h` and `task.h`. No number of them stands
-//! here.
+//! The crate against the headers: a C compiler says what is in `middleware.h`, `task.h` and `node_tasks.h`. No number
+//! of them stands here.
 
 use std::collections::BTreeMap;
 use std::mem::{offset_of, size_of};
 use std::process::Command;
+use tacho_abi::node_tasks::{NodeTasks, RawLent, NODE_TASKS_ABI};
 use tacho_abi::task::{
     TaskCall, TaskConfig, TaskEndpoint, TaskInput, TaskKind, TaskOutput, TaskParameter, TaskSignal, TaskSlot, TaskText,
     Tasks, TASK_ABI,
@@ -52,10 +53,13 @@ fn ours() -> Ours {
             figures, destroy, signals, signal_count, texts, text_count
         }
         "tacho_tasks" as Tasks { abi, name, kinds, kind_count }
+        "tacho_lent" as RawLent { header, data, size, input }
+        "tacho_node_tasks" as NodeTasks { abi, reserved, create, hear, run, figures, destroy }
     }
     let constants = [
         ("TACHO_MIDDLEWARE_ABI", u64::from(ABI)),
         ("TACHO_TASK_ABI", u64::from(TASK_ABI)),
+        ("TACHO_NODE_TASKS_ABI", u64::from(NODE_TASKS_ABI)),
         ("TACHO_ERROR_SIZE", ERROR_SIZE as u64),
         ("TACHO_BEST_EFFORT", false.into()),
         ("TACHO_RELIABLE", true.into()),
@@ -74,7 +78,7 @@ fn of_the_header(expressions: impl Iterator<Item = String>) -> Ours {
     let (source, program) = (folder.join("header.c"), folder.join("header"));
     let prints: String =
         expressions.map(|e| format!("  printf(\"%s = %llu\\n\", \"{e}\", (unsigned long long)({e}));\n")).collect();
-    let text = format!("#include <stdio.h>\n#include <tacho/task.h>\nint main(void) {{\n{prints}}}\n");
+    let text = format!("#include <stdio.h>\n#include <tacho/node_tasks.h>\nint main(void) {{\n{prints}}}\n");
     std::fs::write(&source, text).unwrap();
     let compiled = Command::new("cc").args(["-I", INCLUDE, "-o"]).args([&program, &source]).output();
     let compiled = compiled.expect("a C compiler");
@@ -94,7 +98,7 @@ fn structs_and_constants_are_those_of_the_headers() {
 #[test]
 fn no_struct_or_field_of_the_headers_is_left_out() {
     let read = |name| std::fs::read_to_string(format!("{INCLUDE}/tacho/{name}.h")).unwrap();
-    let header = read("middleware") + &read("task");
+    let header = read("middleware") + &read("task") + &read("node_tasks");
     let ours = ours();
     let mut found = 0;
     for body in header.split("\nstruct tacho_").skip(1) {

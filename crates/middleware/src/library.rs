@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use tacho_abi as abi;
 
 const PREFIX: &str = "libtacho_";
-/// The recorder with its parts (`recorder_ros1`) and libraries of tasks are in the same folder and are no middleware.
-const OTHERS: [&str; 2] = ["recorder", "tasks_"];
+/// The recorder with its parts (`recorder_ros1`), libraries of tasks and what runs these are in the same folder, and
+/// are no middleware.
+const OTHERS: [&str; 3] = ["recorder", "tasks_", "node_tasks"];
 
 /// A loaded middleware.
 ///

@@ -15,9 +15,6 @@ const IN_PROCESS: &str = "in-process";
 /// The common process of nodes whose messages never leave it.
 const ONE_PROCESS: &str = "inproc";
 
-/// Their nodes run no tasks.
-const CLIENT_LIBRARIES: [&str; 2] = ["rclcpp", "rclpy"];
-
 /// The middleware of boards.
 const ON_BOARDS: &str = "micro";
 
@@ -98,9 +95,6 @@ pub fn plan(
         } else {
             node.middleware.clone().unwrap_or((workload.middleware.clone(), workload.transport.clone()))
         };
-        if node_plan.task_library.is_some() && CLIENT_LIBRARIES.contains(&middleware.as_str()) {
-            bail!("node {}: found a task on {middleware}, expected a middleware plugin, such as ros2", node.name);
-        }
         let Facts { one_process, ends_alone, .. } = facts(&middleware);
         let name = if one_process || transport == IN_PROCESS { ONE_PROCESS } else { &node.process };
         let Some(process) = processes.iter_mut().find(|process| process.name == name) else {

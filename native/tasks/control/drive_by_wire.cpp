@@ -12,8 +12,6 @@ namespace control {
 namespace {
 
 constexpr double STEERING_TIME = 0.05;  // s in which a small error of the steering angle is steered out
-constexpr double STANDSTILL = 0.02;     // m/s
-constexpr double HOLDING_TIME = 0.1;    // s in which a brake takes the rest of the speed
 
 constexpr tacho_task_parameter PARAMETERS[] = {
     {"steering_rate", "rad/s", 0.01, 10, 0.4, "most, either way"},
@@ -57,10 +55,7 @@ class DriveByWire : public tasks::Task {
     // The wheels stay where they are: the lane leads on as it did.
     if (is_stale) steering_rate = 0, acceleration = -stop_braking_;
     acceleration = std::clamp(acceleration, -most_braking_, most_acceleration_);
-    // A brake holds, and never drives backwards.
-    const bool holds = acceleration < 0 && state->speed <= STANDSTILL;
-    if (holds) acceleration = -state->speed / HOLDING_TIME;
-    if (last_ns_ && !holds) {
+    if (last_ns_) {
       const double change = acceleration_rate_ * tasks::seconds(call.now_ns - *last_ns_);
       acceleration = std::clamp(acceleration, acceleration_ - change, acceleration_ + change);
     }

@@ -39,6 +39,20 @@ constexpr tacho_task_signal SIGNALS[] = {
 };
 enum { S_X, S_Y, S_HEADING, S_SPEED, S_ACCELERATION, S_STEERING, S_LATERAL_ERROR, S_OBSTACLE_GAP, S_COMMAND_AGE };
 
+// What the model gets of what the actuators do: a negative acceleration brakes. A brake slows and holds the car,
+// whichever way it rolls, and never drives it.
+Input braked(const State &s, Input input) {
+  if (input.acceleration >= 0 || s[SPEED] > 0) return input;
+  return {input.steering_rate, s[SPEED] < 0 ? -input.acceleration : 0};
+}
+
+// The state after a step, in which a car that brakes comes to a stand instead of rolling the other way.
+State drive(const State &s, Input input, double seconds) {
+  State next = step(s, braked(s, input), seconds);
+  if (input.acceleration < 0 && next[SPEED] * s[SPEED] <= 0) next[SPEED] = next[YAW_RATE] = 0;
+  return next;
+}
+
 class Vehicle : public tasks::Task {
  public:
   explicit Vehicle(const tasks::Config &config)
@@ -100,8 +114,7 @@ class Vehicle : public tasks::Task {
       return;
     }
     for (; *time_ns_ + STEP_NS <= now_ns; *time_ns_ += STEP_NS) {
-      state_ = step(state_, wanted(), 1e-3);
-      if (is_braking_ && state_[SPEED] < 0) state_[SPEED] = 0;
+      state_ = drive(state_, wanted(), 1e-3);
       if (track_) record_.look(state_, tasks::at_instant(*world_, *time_ns_ + STEP_NS), *track_);
     }
   }
@@ -113,7 +126,7 @@ class Vehicle : public tasks::Task {
     if (!is_braking_) return input_;
     // Before the first command it stands, and stops nothing.
     if (!was_braking && state_[SPEED] > 0) ++stops_;
-    return {0, state_[SPEED] > 0 ? -braking_ : 0};
+    return {0, -braking_};
   }
 
   void age(const tacho_task_call &call, int64_t ns) {
@@ -126,8 +139,8 @@ class Vehicle : public tasks::Task {
 
   void publish(const tacho_task_call &call) {
     const double rest = tasks::seconds(call.now_ns - *time_ns_);
-    const Input input = is_braking_ ? Input{0, state_[SPEED] > 0 ? -braking_ : 0} : input_;
-    const State now = rest > 0 && (track_ || world_topic_.empty()) ? step(state_, input, rest) : state_;
+    const Input input = is_braking_ ? Input{0, -braking_} : input_;
+    const State now = rest > 0 && (track_ || world_topic_.empty()) ? drive(state_, input, rest) : state_;
     tasks::VehicleState state{{tasks::VehicleState::KIND, 0, call.now_ns},
                               now[X],
                               now[Y],
@@ -136,7 +149,7 @@ class Vehicle : public tasks::Task {
                               now[YAW],
                               now[YAW_RATE],
                               now[SLIP],
-                              limited(now, input).acceleration};
+                              limited(now, braked(now, input)).acceleration};
     tasks::publish(call, 0, state);
     if (call.outputs[0].data) report(call, now, state.acceleration);
   }

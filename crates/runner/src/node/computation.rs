@@ -2,6 +2,7 @@
 
 use crate::node::entities::NodePublisher;
 use crate::node::failure::Failure;
+use crate::node::trace::Trace;
 use crate::protocol::{Input as OfTopic, NodePlan, TaskFigures};
 use anyhow::Context;
 use std::path::Path;
@@ -122,6 +123,12 @@ impl TaskOfNode {
         let task = Task::create(&kind, &config).with_context(of_node)?;
         let latest = vec![Latest::default(); inputs.len()];
         Ok(Some(TaskOfNode { task, latest, keeps: inputs.len() > 1 || has_timers, scratch: Vec::new() }))
+    }
+
+    /// Records which signals its task reports, as those of a node in trace events.
+    pub fn announce(&self, trace: Trace, node: u64) {
+        let (task, signals) = self.signals();
+        signals.iter().enumerate().for_each(|(i, of)| trace.node_signal_init(node, i, task, of));
     }
 
     /// Name of its task, and the signals that it reports.

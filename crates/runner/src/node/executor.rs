@@ -189,8 +189,8 @@ impl NodeExecutor {
             && thread.is_alone
             && session.middleware().has_call_within();
         let task = TaskOfNode::of(&TaskPlan::of(plan, !timers.is_empty()))?;
-        if let Some((task, signals)) = task.as_ref().map(TaskOfNode::signals) {
-            signals.iter().enumerate().for_each(|(i, of)| trace.node_signal_init(handle.handle.0, i, task, of));
+        if let Some(task) = &task {
+            task.announce(trace, handle.handle.0);
         }
         Ok(NodeExecutor {
             name: plan.node.name.clone(),

@@ -7,23 +7,10 @@ use crate::read::NodePlaces;
 use crate::tasks::{TaskKind, TaskSlot};
 use crate::units::format_size;
 
-/// Nodes on client libraries have no task seam.
-const CLIENT_LIBRARIES: [&str; 2] = ["rclcpp", "rclpy"];
-
 impl Check<'_> {
     pub(super) fn tasks(&self, kinds: Option<&[TaskKind]>, report: &mut Report) {
         for (node, places) in self.nodes.iter().zip(&self.reading.nodes) {
             let Work::Task { name, parameters } = &node.work else { continue };
-            let plugin = node.middleware.as_ref().map_or(&self.reading.workload.middleware, |(plugin, _)| plugin);
-            if CLIENT_LIBRARIES.contains(&plugin.as_str()) {
-                report.error(
-                    "task-on-client-library",
-                    places.task.name,
-                    format!("`{}` is a node on {plugin}, which runs no tasks", node.name),
-                    format!("task `{name}` with middleware `{plugin}`"),
-                    "a middleware plugin, such as ros2, or a time as `work`",
-                );
-            }
             let Some(kinds) = kinds else { continue };
             let Some(kind) = kinds.iter().find(|kind| kind.name == *name) else {
                 unknown_task(name, kinds, places, report);

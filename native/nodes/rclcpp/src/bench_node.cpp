@@ -3,6 +3,7 @@
 
 #include <rcl/timer.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -68,12 +69,12 @@ void schedule(const Json &plan) {
 
 BenchTimer::BenchTimer(rclcpp::Node &node, double hz, std::vector<Publication *> publications,
                        rclcpp::CallbackGroup::SharedPtr group, std::function<bool()> begins,
-                       std::function<void()> computes)
+                       std::function<void(const Due &)> activates)
     : hz(hz),
       period_ns(std::llround(1e9 / hz)),
       publications(std::move(publications)),
       begins(std::move(begins)),
-      computes(std::move(computes)) {
+      activates(std::move(activates)) {
   timer = node.create_wall_timer(std::chrono::nanoseconds(period_ns), [this] { call(); }, group, false);
 }
 
@@ -109,8 +110,9 @@ void BenchTimer::call() {
   const int64_t last_due_ns = next_due_ns - period_ns;
   for (Publication *publication : publications) publication->skip(std::max<int64_t>(0, periods - 1));
   calls++;
-  computes();
-  for (Publication *publication : publications) publication->publish(last_due_ns);
+  Due due;
+  for (Publication *publication : publications) due.emplace_back(publication, last_due_ns);
+  activates(due);
 }
 
 void BenchTimer::end(int64_t end_ns) {
@@ -118,12 +120,13 @@ void BenchTimer::end(int64_t end_ns) {
   timer->cancel();
   const int64_t after = next_due_ns - end_ns;
   const int64_t due = reached - (after >= 0 ? after / period_ns : -((-after + period_ns - 1) / period_ns));
-  for (Publication *publication : publications)
-    publication->skip(std::max<int64_t>(
-        0, due - static_cast<int64_t>(publication->sent + publication->refused) - publication->skipped.value_or(0)));
+  for (Publication *publication : publications) {
+    const auto done = static_cast<int64_t>(publication->sent + publication->refused + publication->withheld);
+    publication->skip(std::max<int64_t>(0, due - done - publication->skipped.value_or(0)));
+  }
 }
 
-BenchNode::BenchNode(const Json &plan, const std::string &executor_name, bool clock)
+BenchNode::BenchNode(const Json &plan, const std::string &executor_name, bool clock, const std::string &libraries)
     : plan(plan), draws(plan.at("seed").get<uint64_t>()), taken(plan.at("node").at("subscribes").size()) {
   const Json &of = plan.at("node");
   name = of.at("name");
@@ -141,21 +144,28 @@ BenchNode::BenchNode(const Json &plan, const std::string &executor_name, bool cl
                                                   .start_parameter_services(false)
                                                   .start_parameter_event_publisher(false)
                                                   .parameter_overrides({{"start_type_description_service", false}}));
-  // With several threads each callback has a group of its own. Otherwise no callbacks would run in parallel.
+  if (plan.contains("task_library"))
+    task = std::make_unique<NodeTask>(libraries, plan.dump(),
+                                      word(node->get_node_base_interface()->get_rcl_node_handle()));
+  // With several threads each callback has a group of its own. Otherwise no callbacks would run in parallel. But a task
+  // runs on one thread at a time, as all callbacks do that are in the default group.
   const auto group = [&]() -> rclcpp::CallbackGroup::SharedPtr {
-    if (executor_name != "multi-threaded") return nullptr;
+    if (executor_name != "multi-threaded" || task) return nullptr;
     return groups.emplace_back(node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive));
   };
   for (size_t i = 0; i < of.at("subscribes").size(); i++) {
-    const auto on_header = [this, i](const tacho_header &header) { on_message(i, header); };
-    subscriptions.push_back(subscription(*node, of.at("subscribes")[i], plan.at("inputs")[i], on_header, group()));
+    const auto takes = [this, i](const tacho_header &header, const void *data, size_t size) {
+      on_message(i, header, data, size);
+    };
+    subscriptions.push_back(subscription(*node, of.at("subscribes")[i], plan.at("inputs")[i], takes, group()));
     subscriptions.back()->latest |= timer_hz > 0;
   }
   for (size_t i = 0; i < of.at("publishes").size(); i++)
     publications.push_back(publication(*node, of.at("publishes")[i], plan.at("outputs")[i]));
   const auto timer = [&](double hz, std::vector<Publication *> serves) {
     timers.push_back(std::make_unique<BenchTimer>(
-        *node, hz, std::move(serves), group(), [this] { return now_ns() < end_ns; }, [this] { compute(); }));
+        *node, hz, std::move(serves), group(), [this] { return now_ns() < end_ns && !failed; },
+        [this](const Due &due) { activate(due, nullptr); }));
   };
   if (timer_hz > 0) {
     std::vector<Publication *> all;
@@ -182,17 +192,53 @@ Json BenchNode::unmatched() const {
   return nullptr;
 }
 
-void BenchNode::on_message(size_t index, const tacho_header &header) {
+void BenchNode::on_message(size_t index, const tacho_header &header, const void *data, size_t size) {
+  if (failed) return;
   const Subscription &input = *subscriptions[index];
   record(TACHO_NODE_TAKE,
          {word(input.handle), header.publisher, header.sequence, static_cast<uint64_t>(header.stamp_ns)});
   int64_t none = 0;
   if (first_message_ns == 0) first_message_ns.compare_exchange_strong(none, now_ns());
   taken[index]++;
-  if (input.latest) return;
-  compute();
+  const tacho_lent message{&header, data, size, index};
+  if (input.latest) {
+    if (task) task->hear(message);
+    return;
+  }
+  Due due;
   for (const auto &one : publications)
-    if (!one->rate_hz) one->publish(std::nullopt);
+    if (!one->rate_hz) due.emplace_back(one.get(), std::nullopt);
+  activate(due, &message);
+}
+
+void BenchNode::activate(const Due &due, const tacho_lent *message) {
+  if (!task) {
+    compute();
+    for (const auto &[publication, due_ns] : due) publication->publish(due_ns);
+    return;
+  }
+  std::vector<tacho_task_output> outputs(publications.size());
+  const auto index_of = [&](const Publication *of) {
+    return std::find_if(publications.begin(), publications.end(), [&](const auto &one) { return one.get() == of; }) -
+           publications.begin();
+  };
+  for (const auto &[publication, due_ns] : due) {
+    const Publication::Room room = publication->room();
+    outputs[index_of(publication)] = {room.data, room.size, 0, 0};
+  }
+  try {
+    task->run(message, outputs);
+  } catch (const TaskFailed &error) {
+    failure = "node " + name + ": " + error.what();
+    failed = ended = true;
+    executor->cancel();
+    return;
+  }
+  for (const auto &[publication, due_ns] : due)
+    if (outputs[index_of(publication)].publish)
+      publication->publish(due_ns);
+    else
+      publication->withheld += due_ns.has_value();
 }
 
 void BenchNode::compute() {
@@ -222,10 +268,12 @@ void BenchNode::spin(const Grid &grid) {
   for (int64_t wake = 0;; wake = std::max(wake + 1, grid.due_by(now_ns()))) {
     const int64_t at = grid.due_ns(wake);
     if (at < end_ns) sleep_until(at);
+    if (failed) return;
     if (at >= end_ns) break;
     record(TACHO_NODE_WAKE, {word(handle)});
     wakes++;
     executor->spin_some();
+    if (failed) return;
     std::vector<size_t> now_due;
     for (size_t i = 0; i < publications.size(); i++) {
       const int64_t count = due_by(i, at);
@@ -236,9 +284,12 @@ void BenchNode::spin(const Grid &grid) {
     }
     if (now_due.empty() && (triggered || !publications.empty())) continue;
     computed++;
-    compute();
-    for (const size_t i : now_due)
-      publications[i]->publish(Grid{grid.first_ns, publications[i]->rate_hz.value_or(spin_hz)}.due_ns(served[i] - 1));
+    Due due;
+    for (const size_t i : now_due) {
+      const Grid of{grid.first_ns, publications[i]->rate_hz.value_or(spin_hz)};
+      due.emplace_back(publications[i].get(), of.due_ns(served[i] - 1));
+    }
+    activate(due, nullptr);
   }
   // The sends that a wake before the end would have made are due.
   const int64_t last = grid.due_by(end_ns - 1);
@@ -258,7 +309,8 @@ Json BenchNode::run(int64_t start_ns) {
   } else {
     for (const auto &one : timers) one->start(Grid::of_phase(start_ns, phase, one->hz));
     while (!ended) executor->spin();
-    for (const auto &one : timers) one->end(end_ns);
+    if (!failed)
+      for (const auto &one : timers) one->end(end_ns);
   }
   over = true;
   Json outputs = Json::array(), inputs = Json::array();
@@ -273,6 +325,7 @@ Json BenchNode::run(int64_t start_ns) {
   Json figures{{"node", name},       {"cpu_ns", cpu_ns() - cpu_before},
                {"wakes", wakes},     {"callbacks", callbacks},
                {"outputs", outputs}, {"taken", inputs}};
+  if (task) figures["task"] = Json::parse(task->figures());
   if (first_message_ns != 0) figures["first_message_ns"] = first_message_ns.load();
   return figures;
 }

@@ -63,6 +63,21 @@ void stamp(TwistStamped &message, const tacho_header &header) {
   message.header.frame_id = text;
 }
 
+// The data of a message, behind the header.
+template <class Message>
+auto data_of(Message &message) {
+  return message.data.data() + HEADER;
+}
+template <class Message>
+size_t size_of(const Message &message) {
+  return message.data.size() - HEADER;
+}
+// Its six numbers are all that a twist has.
+static_assert(sizeof(TwistStamped::twist) == TWIST);
+void *data_of(TwistStamped &message) { return &message.twist; }
+const void *data_of(const TwistStamped &message) { return &message.twist; }
+size_t size_of(const TwistStamped &) { return TWIST; }
+
 [[noreturn]] void foreign() {
   throw std::runtime_error("a message without our header in it: another program publishes here");
 }
@@ -98,6 +113,7 @@ struct PublicationOf : Publication {
     handle = publisher->get_publisher_handle().get();
   }
   size_t matched() const override { return publisher->get_subscription_count(); }
+  Room room() override { return {data_of(message), size_of(message)}; }
   void send(const tacho_header &header) override {
     stamp(message, header);
     publisher->publish(message);
@@ -108,15 +124,18 @@ struct PublicationOf : Publication {
 
 template <class Message>
 struct SubscriptionOf : Subscription {
-  SubscriptionOf(rclcpp::Node &node, const Json &of, const Json &input, OnHeader on_header,
+  SubscriptionOf(rclcpp::Node &node, const Json &of, const Json &input, OnMessage on_message,
                  rclcpp::CallbackGroup::SharedPtr group) {
     topic = of.at("topic");
     latest = of.at("latest");
     expected = input.at("publishers");
     rclcpp::SubscriptionOptions options;
     options.callback_group = group;
-    subscription = node.create_subscription<Message>(
-        topic, qos_of(of.at("qos")), [on_header](const Message &message) { on_header(header_of(message)); }, options);
+    const auto callback = [on_message](const Message &message) {
+      const tacho_header header = header_of(message);
+      on_message(header, data_of(message), size_of(message));
+    };
+    subscription = node.create_subscription<Message>(topic, qos_of(of.at("qos")), callback, options);
     handle = subscription->get_subscription_handle().get();
   }
   size_t matched() const override { return subscription->get_publisher_count(); }
@@ -183,8 +202,8 @@ std::unique_ptr<Publication> publication(rclcpp::Node &node, const Json &of, con
                                              output);
 }
 
-std::unique_ptr<Subscription> subscription(rclcpp::Node &node, const Json &of, const Json &input, OnHeader on_header,
+std::unique_ptr<Subscription> subscription(rclcpp::Node &node, const Json &of, const Json &input, OnMessage on_message,
                                            rclcpp::CallbackGroup::SharedPtr group) {
   return of_type<SubscriptionOf, Subscription>(input.at("message_type"), of.at("topic"), input.at("size_bytes"), false,
-                                               node, of, input, on_header, group);
+                                               node, of, input, on_message, group);
 }

@@ -27,8 +27,16 @@ class Publication {
   std::optional<double> rate_hz;
   size_t expected = 0;
   uint64_t sent = 0;
-  uint64_t refused = 0;  // publish calls that failed
+  uint64_t refused = 0;   // publish calls that failed
+  uint64_t withheld = 0;  // activations of a timer in which its task published nothing, so nothing was due
   std::optional<int64_t> skipped;
+
+  // Where a task writes the data of the next message.
+  struct Room {
+    void *data;
+    size_t size;
+  };
+  virtual Room room() = 0;
 
  protected:
   virtual void send(const tacho_header &header) = 0;
@@ -60,9 +68,9 @@ class Subscription {
   const void *handle = nullptr;
 };
 
-// Called first in the callback of a message.
-using OnHeader = std::function<void(const tacho_header &)>;
+// Called first in the callback of a message, with its header and its data.
+using OnMessage = std::function<void(const tacho_header &, const void *data, size_t size)>;
 
 std::unique_ptr<Publication> publication(rclcpp::Node &node, const Json &of, const Json &output);
-std::unique_ptr<Subscription> subscription(rclcpp::Node &node, const Json &of, const Json &input, OnHeader on_header,
+std::unique_ptr<Subscription> subscription(rclcpp::Node &node, const Json &of, const Json &input, OnMessage on_message,
                                            rclcpp::CallbackGroup::SharedPtr group);

@@ -59,6 +59,7 @@ class Runner {
   std::deque<Json> commands;
 };
 
+constexpr int NODE_FAILED = 3;  // the exit code if a task failed, as that of tacho-node
 constexpr int64_t MATCHING_NS = 10'000'000, AN_HOUR_NS = 3'600'000'000'000;
 
 // Returns the start; null if there will be none. If the start is there from the beginning, it waits for no peers.
@@ -116,7 +117,8 @@ Json run_nodes(Runner &runner, const std::vector<std::unique_ptr<BenchNode>> &no
   return figures;
 }
 
-void serve(Runner &runner, int64_t main_ns) {
+// Returns whether all nodes came to their end.
+bool serve(Runner &runner, int64_t main_ns) {
   const Json plan = runner.plan();
   if (!plan.value("address", "").empty())
     throw Refused("rclcpp: address " + plan.at("address").get<std::string>() +
@@ -128,7 +130,8 @@ void serve(Runner &runner, int64_t main_ns) {
   rclcpp::init(0, nullptr, options, rclcpp::SignalHandlerOptions::None);
   std::vector<std::unique_ptr<BenchNode>> nodes;
   for (const Json &node : plan.at("nodes"))
-    nodes.push_back(std::make_unique<BenchNode>(node, plan.at("transport"), !plan.at("clock").is_null()));
+    nodes.push_back(std::make_unique<BenchNode>(node, plan.at("transport"), !plan.at("clock").is_null(),
+                                                plan.at("libraries").get<std::string>()));
   const int64_t ready_ns = now_ns();
   const std::string version = "rclcpp " RCLCPP_VERSION_STR;
   runner.say({{"ready",
@@ -136,13 +139,18 @@ void serve(Runner &runner, int64_t main_ns) {
                 {"main_ns", main_ns},
                 {"ready_ns", ready_ns}}}});
   const Json window = wait_for_start(runner, nodes);
+  Json failures = Json::array();
   if (!window.is_null()) {
-    runner.say({{"done", {{"nodes", run_nodes(runner, nodes, window, ready_ns)}}}});
+    const Json figures = run_nodes(runner, nodes, window, ready_ns);
+    for (const auto &node : nodes)
+      if (!node->failure.empty()) failures.push_back(node->failure);
+    runner.say({{"done", {{"nodes", figures}, {"failures", failures}}}});
     // Endpoints stay until the runner closes stdin, because other processes may still measure.
     for (std::optional<Json> command; !command || !command->is_null();) command = runner.command(now_ns() + AN_HOUR_NS);
   }
   nodes.clear();
   rclcpp::shutdown();
+  return failures.empty();
 }
 
 }  // namespace
@@ -151,7 +159,7 @@ int main() {
   const int64_t main_ns = now_ns();
   Runner &runner = *new Runner;  // never deleted, because the thread that reads stdin runs until the process ends
   try {
-    serve(runner, main_ns);
+    return serve(runner, main_ns) ? 0 : NODE_FAILED;
   } catch (const std::exception &error) {
     runner.say({{"failed", {{"cause", error.what()}}}});
     return 1;

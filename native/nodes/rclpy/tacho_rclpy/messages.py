@@ -14,7 +14,8 @@ from std_msgs.msg import UInt8MultiArray
 HEADER = struct.Struct("<QqII")
 """`struct tacho_header`: sequence, stamp_ns, publisher, reserved."""
 SECOND_NS = 1_000_000_000
-TWIST_BYTES = 48
+TWIST = struct.Struct("<6d")
+TWIST_BYTES = TWIST.size
 
 
 def _bytes(data: bytes) -> array.array:
@@ -38,6 +39,13 @@ class InBytes:
         """Returns bytes that begin with the header."""
         return message.data
 
+    def whole(self, message) -> array.array:
+        """Returns the header and the data behind it; what a task writes there is in the message."""
+        return message.data
+
+    def filled(self, message, whole: array.array):
+        """Called after a task wrote its data into `whole`."""
+
 
 class InTwist:
     """TwistStamped."""
@@ -46,9 +54,12 @@ class InTwist:
 
     def make(self, data: bytes) -> TwistStamped:
         message = TwistStamped()
-        linear, angular = message.twist.linear, message.twist.angular
-        linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = struct.unpack("<6d", data)
+        self._set(message, data)
         return message
+
+    def _set(self, message, data):
+        linear, angular = message.twist.linear, message.twist.angular
+        linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = TWIST.unpack(data)
 
     def room(self, message) -> bytearray:
         return bytearray(HEADER.size)
@@ -66,6 +77,14 @@ class InTwist:
         sequence, publisher, reserved = (int(field, 16) for field in fields)
         stamp = message.header.stamp
         return HEADER.pack(sequence, stamp.sec * SECOND_NS + stamp.nanosec, publisher, reserved)
+
+    def whole(self, message) -> array.array:
+        linear, angular = message.twist.linear, message.twist.angular
+        data = TWIST.pack(linear.x, linear.y, linear.z, angular.x, angular.y, angular.z)
+        return array.array("B", (self.header(message) or bytes(HEADER.size)) + data)
+
+    def filled(self, message, whole: array.array):
+        self._set(message, memoryview(whole)[HEADER.size :])
 
 
 def _cloud(data: bytes) -> PointCloud2:

@@ -15,7 +15,7 @@ from rclpy.task import Future
 from tacho_rclpy import executors, messages, spinning, trace
 from tacho_rclpy.clock_log import ClockLog
 from tacho_rclpy.instant import SECOND_NS, Grid, sleep_until
-from tacho_rclpy.refused import Refused
+from tacho_rclpy.refused import Refused, TaskFailed
 from tacho_rclpy.scheduling import schedule
 from tacho_rclpy.work import Work
 
@@ -46,7 +46,8 @@ def _type(topic: str, name: str, size: int, exact: bool):
 class Publication:
     """A publisher with one message, which it fills once and publishes again and again."""
 
-    def __init__(self, node: "BenchNode", of: dict, output: dict):
+    def __init__(self, node: "BenchNode", number: int, of: dict, output: dict):
+        self.number = number
         self.topic, self.rate_hz, self.size = of["topic"], of["rate_hz"], of["size_bytes"]
         self.id, self.expected = output["publisher_id"], output["subscribers"]
         self.type = _type(self.topic, of["message_type"], self.size, exact=True)
@@ -55,6 +56,8 @@ class Publication:
         self.message = self.type.make(os.urandom(self.size))  # not by seed, which determines only the work
         self.sent = 0
         self.refused = 0
+        self.withheld = 0
+        """Activations of a timer in which its task published nothing, so nothing was due."""
         self.reason = ""
         """The text of the first refusal."""
         self.skipped: int | None = None
@@ -106,15 +109,17 @@ class Subscription:
         self.callback = trace.subscription(self.handle, f"/{node.name} on {self.topic}")
 
     def on_message(self, message):
+        if self.node.failure:
+            return
         start_ns = time.monotonic_ns() if self.node.log or not self.taken else 0
         publisher, sequence, stamp_ns = trace.received(self.handle, self.callback, self.type.header(message))
         if not self.taken:
             self.first_message_ns = start_ns
         self.taken += 1
         if not self.latest:
-            self.node.work.compute()
-            for publication in self.node.answers:
-                publication.publish()
+            self.node.activate([(publication, None) for publication in self.node.answers], self.number, message)
+        elif self.node.task:
+            self.node.task.hear(self.number, self.type.whole(message))
         if log := self.node.log:
             log.message(publisher, sequence, stamp_ns, start_ns)
             log.callback("subscription", self.number, start_ns, time.monotonic_ns())
@@ -158,7 +163,7 @@ class Timer:
 
     def on_time(self):
         start_ns = time.monotonic_ns()
-        if start_ns >= self.node.end_ns:
+        if start_ns >= self.node.end_ns or self.node.failure:
             return  # end() counts the sends that were due before
         trace.started(self.callback)
         due_ns = self._due_ns()
@@ -167,9 +172,7 @@ class Timer:
         self._skip(advanced - 1)
         self.calls += 1
         last_due_ns = time.monotonic_ns() + self._timer.time_until_next_call() - self.period_ns
-        self.node.work.compute()
-        for publication in self.publications:
-            publication.publish(last_due_ns)
+        self.node.activate([(publication, last_due_ns) for publication in self.publications])
         if log := self.node.log:
             log.callback("timer", self.number, start_ns, time.monotonic_ns())
         trace.ended(self.callback)
@@ -186,13 +189,14 @@ class Timer:
         self._timer.cancel()
         due = reached - (next_due_ns - self.node.end_ns) // self.period_ns
         for publication in self.publications:
-            publication.skip(max(0, due - publication.sent - publication.refused - (publication.skipped or 0)))
+            done = publication.sent + publication.refused + publication.withheld + (publication.skipped or 0)
+            publication.skip(max(0, due - done))
 
 
 class BenchNode:
     """A node of a workload on an executor of its own."""
 
-    def __init__(self, plan: dict, executor: str, clock: bool):
+    def __init__(self, plan: dict, executor: str, clock: bool, libraries: str):
         of = plan["node"]
         self.plan, self.name = plan, of["name"]
         kind, value = (of["executor"], {}) if of["executor"] == "arrival" else next(iter(of["executor"].items()))
@@ -214,15 +218,25 @@ class BenchNode:
         self.handle = self.ros.handle.pointer
         self.once_a_wake = executors.OnceAWake() if self.spin_hz else None
         on_timer = kind == "timer"
+        self.task = None
+        if plan.get("task_library"):
+            # Other nodes need no ctypes, whose import would be part of their start-up.
+            from tacho_rclpy.tasks import Task
+
+            self.task = Task(plan, libraries, self.handle)
+        self.failure = ""
+        """Why its task failed."""
 
         def group():
-            return self.once_a_wake or executors.group_of(executor)
+            # A task runs on one thread at a time: then all callbacks are in the default group, which is exclusive.
+            return self.once_a_wake or (None if self.task else executors.group_of(executor))
 
         inputs = enumerate(zip(of["subscribes"], plan["inputs"], strict=True))
         self.subscriptions = [
             Subscription(self, i, s, of_it, s["latest"] or on_timer, group()) for i, (s, of_it) in inputs
         ]
-        self.publications = [Publication(self, p, o) for p, o in zip(of["publishes"], plan["outputs"], strict=True)]
+        outputs = enumerate(zip(of["publishes"], plan["outputs"], strict=True))
+        self.publications = [Publication(self, i, p, o) for i, (p, o) in outputs]
         self.answers = [p for p in self.publications if p.rate_hz is None]
         """Publications of the callbacks of messages."""
         self.timers: list[Timer] = []
@@ -230,7 +244,7 @@ class BenchNode:
             self.timers = [Timer(self, 0, value["hz"], "timer", self.publications, group())]
         elif not self.spin_hz:
             timed = [p for p in self.publications if p.rate_hz is not None]
-            self.timers = [Timer(self, i, p.rate_hz, f"publish({p.topic})", [p], group()) for i, p in enumerate(timed)]
+            self.timers = [Timer(self, i, p.rate_hz, f"publish {p.topic}", [p], group()) for i, p in enumerate(timed)]
         self.spinner = spinning.Spinner(self) if self.spin_hz else None
         self.executor = executors.make(executor, plan["cpus"])
         self.executor.add_node(self.ros)
@@ -241,6 +255,31 @@ class BenchNode:
         self.heard_ns = 0
         """Whether a message came that was sent before `stop_ns`."""
         self.over = Future()
+
+    def activate(self, due: list[tuple[Publication, int | None]], number: int = 0, message=None):
+        """Does the work of a callback, which took this message of this subscription, and then publishes on each of
+        `due`, with when it was due by the clock; of a task what it filled in."""
+        if not self.task:
+            self.work.compute()
+            for publication, due_ns in due:
+                publication.publish(due_ns)
+            return
+        lent = None if message is None else (number, self.subscriptions[number].type.whole(message))
+        wholes = [None] * len(self.publications)
+        for publication, _ in due:
+            wholes[publication.number] = publication.type.whole(publication.message)
+        try:
+            is_published = self.task.run(lent, wholes)
+        except TaskFailed as error:
+            self.failure = f"node {self.name}: {error}"
+            self.end()
+            return
+        for publication, due_ns in due:
+            if is_published[publication.number]:
+                publication.type.filled(publication.message, wholes[publication.number])
+                publication.publish(due_ns)
+            else:
+                publication.withheld += due_ns is not None
 
     def unmatched(self) -> dict | None:
         """Returns the first endpoint that lacks peers."""
@@ -256,8 +295,9 @@ class BenchNode:
         self.end_ns = min(self.end_ns, ns)
 
     def end(self):
-        """Called by another thread at `end_ns`."""
-        self.over.set_result(None)
+        """Called by another thread at `end_ns`, or when its task failed."""
+        if not self.over.done():
+            self.over.set_result(None)
 
     def run(self, start_ns: int) -> dict:
         """Runs on the calling thread from `start_ns` to `end_ns`, and then returns the node's report."""
@@ -271,7 +311,7 @@ class BenchNode:
             for timer in self.timers:
                 timer.start(Grid.of_phase(start_ns, self.plan["phase"], timer.hz))
             executors.spin_until(self.executor, self.over)
-            for timer in self.timers:
+            for timer in [] if self.failure else self.timers:
                 timer.end()
         cpu_ns = time.thread_time_ns() - cpu_before + self._cpu_of_workers()
         figures = {
@@ -284,6 +324,8 @@ class BenchNode:
             "outputs": [p.figures() for p in self.publications],
             "taken": [s.taken for s in self.subscriptions],
         }
+        if self.task:
+            figures["task"] = self.task.figures()
         firsts = [s.first_message_ns for s in self.subscriptions if s.first_message_ns is not None]
         return figures | ({"first_message_ns": min(firsts)} if firsts else {})
 
@@ -299,4 +341,6 @@ class BenchNode:
 
     def destroy(self):
         self.executor.shutdown()
+        if self.task:
+            self.task.destroy()
         self.ros.destroy_node()

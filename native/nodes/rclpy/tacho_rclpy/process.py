@@ -21,6 +21,8 @@ LINGERING_NS = 200_000_000
 way is lost."""
 LONGEST_LINGERING_NS = 2_000_000_000
 """It continues at most for this long after its end, however many messages come."""
+NODE_FAILED = 3
+"""The exit code if a task failed, as that of `tacho-node`."""
 
 
 class Runner:
@@ -51,8 +53,7 @@ def run(main_ns: int) -> int:
     """Runs this process and returns its exit code. `main_ns` is when it entered main, on CLOCK_MONOTONIC."""
     runner = Runner()
     try:
-        _serve(runner, main_ns)
-        return 0
+        return 0 if _serve(runner, main_ns) else NODE_FAILED
     except Exception as error:
         expected = isinstance(error, Refused)
         runner.say("failed", cause=str(error) if expected else f"rclpy: {type(error).__name__}: {error}")
@@ -60,7 +61,8 @@ def run(main_ns: int) -> int:
         return 1
 
 
-def _serve(runner: Runner, main_ns: int):
+def _serve(runner: Runner, main_ns: int) -> bool:
+    """Returns whether all nodes came to their end."""
     plan = runner.plan()
     from tacho_rclpy import session, versions  # imports rclpy only here, so that its absence can be reported
 
@@ -71,15 +73,17 @@ def _serve(runner: Runner, main_ns: int):
         runner.say("ready", version=versions.found(), main_ns=main_ns, ready_ns=ready_ns)
         window = _wait_for_start(runner, opened.nodes)
         if window is None:
-            return
+            return True
         window["start_ns"] = max(window["start_ns"], ready_ns)
         figures = _run_nodes(runner, opened.nodes, window)
         for node in opened.nodes:
             node.write_clock(plan["clock"])
-        runner.say("done", nodes=figures)
+        failures = [node.failure for node in opened.nodes if node.failure]
+        runner.say("done", nodes=figures, failures=failures)
         # Endpoints stay until the runner closes stdin, because other processes may still measure.
         while runner.commands.get() is not None:
             pass
+        return not failures
 
 
 def _wait_for_start(runner: Runner, nodes: list) -> dict | None:

@@ -3,3 +3,7 @@
 
 class Refused(Exception):
     """A request that cannot be fulfilled, in words for the user."""
+
+
+class TaskFailed(Exception):
+    """The task of a node failed; the text says what it found and expected."""

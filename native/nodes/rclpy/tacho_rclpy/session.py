@@ -21,7 +21,7 @@ class Session:
             os.environ["TACHO_EVENTS_RCLPY"] = "off"  # a node of ours reports its callbacks itself
             rclpy.init(args=[], domain_id=plan["domain"], signal_handler_options=SignalHandlerOptions.NO)
             for node in plan["nodes"]:
-                self.nodes.append(BenchNode(node, executor, clock=plan["clock"] is not None))
+                self.nodes.append(BenchNode(node, executor, plan["clock"] is not None, plan["libraries"]))
         except BaseException:
             self.close()
             raise

@@ -54,6 +54,8 @@ class Spinner:
                     now_due.append((node.publications[index], grid.due_ns(count - 1)))
             if computes or now_due:
                 self._compute_and_publish(now_due)
+            if node.failure:
+                return
             wake = max(wake + 1, wakes.due_by(time.monotonic_ns()))  # a late wake goes on with the next of the grid
         # The sends that a wake before the end would have made are due.
         if last := wakes.due_by(node.end_ns - 1):
@@ -75,9 +77,7 @@ class Spinner:
         start_ns = time.monotonic_ns()
         trace.started(self._callback)
         self.calls += 1
-        self.node.work.compute()
-        for publication, due_ns in publications:
-            publication.publish(due_ns)
+        self.node.activate(publications)
         if log := self.node.log:
             log.callback("timer", 0, start_ns, time.monotonic_ns())
         trace.ended(self._callback)

@@ -12,12 +12,13 @@ def _ns(duration: dict) -> int:
 
 
 class Work:
-    """The CPU time of one activation, drawn by seed. `of` is a workload's `work`, as the model serialises it."""
+    """The CPU time of one activation, drawn by seed. `of` is a workload's `work`, as the model serialises it. That of a
+    task is its own."""
 
     def __init__(self, of: str | dict, seed: int):
         self._draws = Draws(seed)
         self._one_at_a_time = threading.Lock()  # callbacks of several threads draw
-        kind, value = ("none", None) if of == "none" else next(iter(of.items()))
+        kind, value = ("none", None) if of == "none" or "task" in of else next(iter(of.items()))
         self.draw_ns = {"none": self._none, "fixed": self._fixed, "uniform": self._uniform, "normal": self._normal}[
             kind
         ]
