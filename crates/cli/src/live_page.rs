@@ -2,11 +2,14 @@
 
 use crate::exit::Failure;
 use anyhow::Context;
+use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use tacho_events::run::Load;
 use tacho_events::RunDirectory;
 use tacho_figures::live::LiveWindow;
+use tacho_recording::load::Sample;
 use tacho_report::live::{self, Live};
 use tacho_report::{embed, ReportRun};
 use tacho_workload::Workload;
@@ -35,6 +38,7 @@ pub struct LivePage {
     state: Option<State>,
     /// When a browser asked last.
     asked: Option<Instant>,
+    machine: Machine,
     /// Writes the last answer, because a browser that stalls may take it at any time.
     answering: Option<JoinHandle<()>>,
     has_shown_end: bool,
@@ -72,6 +76,7 @@ impl LivePage {
             interval,
             state: None,
             asked: None,
+            machine: Machine::default(),
             answering: None,
             has_shown_end: false,
         }
@@ -89,6 +94,7 @@ impl LivePage {
         while !stop() || self.owes_the_end(&ended) {
             if Instant::now() >= read_at {
                 self.window.read().context("events of the run")?;
+                self.machine.look(self.window.pids(), self.span);
                 read_at = Instant::now() + READ_EVERY;
             }
             let rest = read_at.saturating_duration_since(Instant::now()).min(LOOK_EVERY);
@@ -147,13 +153,14 @@ impl LivePage {
             let has_ended = ended();
             let begun = Instant::now();
             self.window.read().context("events of the run")?;
-            let (summary, tables) = self.window.whole(self.workload.as_ref());
             let seen = self.window.facts();
             let mut info = self.run.info().unwrap_or_default();
+            info.load = info.load.or_else(|| self.machine.load());
             if info.cut_short {
                 // What it says is for the case that nobody comes to complete it.
                 (info.cut_short, info.missing) = (false, Vec::new());
             }
+            let (summary, tables) = self.window.whole(self.workload.as_ref(), &info);
             let facts = Live {
                 window_s: self.span.as_secs_f64(),
                 filled_s: seen.filled_ns as f64 / 1e9,
@@ -180,6 +187,34 @@ impl LivePage {
                 Some(State { json, has_ended, due: begun + self.interval.max(begun.elapsed() * PARTS_OF_A_CPU) });
         }
         Ok(())
+    }
+}
+
+/// What the machine did during the window, as a recording notes it of a whole run: without it, a culprit would be named
+/// for what other programs do.
+#[derive(Default)]
+struct Machine {
+    pids: Vec<u32>,
+    /// One a reading.
+    samples: VecDeque<Sample>,
+}
+
+impl Machine {
+    fn look(&mut self, pids: Vec<u32>, span: Duration) {
+        if pids != self.pids {
+            // Those of before took a process of the system for another one.
+            self.samples.clear();
+            self.pids = pids;
+        }
+        self.samples.push_back(Sample::now(&self.pids));
+        let most = (span.as_secs_f64() / READ_EVERY.as_secs_f64()).ceil() as usize + 1;
+        self.samples.drain(..self.samples.len().saturating_sub(most));
+    }
+
+    /// Absent until there are two samples.
+    fn load(&self) -> Option<Load> {
+        let (first, last) = self.samples.front().zip(self.samples.back())?;
+        (self.samples.len() > 1).then(|| first.until(last))
     }
 }
 

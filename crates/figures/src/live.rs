@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use tacho_analysis::{Analysis, Options};
 use tacho_events::follow::Follower;
 use tacho_events::kept::LINKED_BEFORE_NS;
+use tacho_events::run::RunInfo;
 use tacho_events::{Event, Lasting, Payload, ProcessIndex, RunDirectory, Texts};
 use tacho_tables::summary::Summary;
 use tacho_tables::Tables;
@@ -179,14 +180,20 @@ impl LiveWindow {
         of_what_is_shown(&[Repeat { tables: &tables, options, info: None }])
     }
 
-    /// All figures and findings of the window, and its tables, as a report shows them.
-    pub fn whole(&self, workload: Option<&Workload>) -> (Summary, Tables) {
+    /// Ids of the processes that have written.
+    pub fn pids(&self) -> Vec<u32> {
+        self.follower.processes().iter().map(|process| process.header.pid).collect()
+    }
+
+    /// All figures and findings of the window, and its tables, as a report shows them. `info`: with what the machine did
+    /// during the window.
+    pub fn whole(&self, workload: Option<&Workload>, info: &RunInfo) -> (Summary, Tables) {
         let Some((from, to)) = self.window_ns() else { return Default::default() };
         let (analysis, options) = self.analysis(from, to);
         let mut tables = analysis.finish(workload);
         // Of a run that goes on, that is no news.
         tables.notes.retain(|note| note.name != "process-did-not-end-in-order");
-        let summary = summarise(&[Repeat { tables: &tables, options, info: None }], workload);
+        let summary = summarise(&[Repeat { tables: &tables, options, info: Some(info) }], workload);
         (summary, tables)
     }
 
