@@ -185,8 +185,8 @@ impl LiveWindow {
         self.follower.processes().iter().map(|process| process.header.pid).collect()
     }
 
-    /// All figures and findings of the window, and its tables, as a report shows them. `info`: with what the machine did
-    /// during the window.
+    /// All figures and findings of the window, and its tables, as a report shows them. `info` has what the machine did
+    /// meanwhile.
     pub fn whole(&self, workload: Option<&Workload>, info: &RunInfo) -> (Summary, Tables) {
         let Some((from, to)) = self.window_ns() else { return Default::default() };
         let (analysis, options) = self.analysis(from, to);
