@@ -154,8 +154,10 @@ run: {duration: 2 s}
     # Only /slow makes it run, and one in ten of the others is the latest then.
     assert figures["both", "calls"] == figures["both", "new_first"] >= 20
     assert figures["both", "new_second"] == pytest.approx(figures["both", "calls"], abs=2)
-    assert figures["timed", "calls"] == pytest.approx(2 * figures["timed", "new_first"], abs=4)
-    assert figures["timed", "new_second"] == pytest.approx(figures["timed", "calls"], abs=4)
+    # Half of the timer's calls have a new message of /slow, nearly all one of /fast; fewer where the sources start later.
+    calls = figures["timed", "calls"]
+    assert 0.25 * calls < figures["timed", "new_first"] <= 0.5 * calls + 2
+    assert 0.5 * calls < figures["timed", "new_second"] <= calls
     assert figures["sink", "wrong"] == figures["other", "wrong"] == 0 and figures["other", "messages"] >= 30
 
 
