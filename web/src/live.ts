@@ -4,6 +4,7 @@ import { parse } from "./data";
 import { h } from "./dom";
 import { count, fixed } from "./format";
 import type { Live, Page } from "./shapes";
+import { onSubjectChange } from "./subject/address";
 
 /** Where the next state is, beside the page. */
 const STATE = "page.json";
@@ -20,15 +21,17 @@ export function follow(report: HTMLElement, first: Page, draw: (page: Page) => E
   const said = h("span", { role: "status" });
   const toggle = h("button", { type: "button" });
   let newest = first;
+  let drawn = first;
   let isPaused = false;
   let failures = 0;
 
-  const show = (): void => {
+  const show = (page: Page): void => {
+    drawn = page;
     // The place in the address is that of an earlier state.
     if (location.hash.startsWith("#timeline=")) history.replaceState(null, "", location.pathname);
     // Drawings get their height after the next layout, and a page that shrinks meanwhile would scroll.
     shown.style.minHeight = `${shown.offsetHeight}px`;
-    shown.replaceChildren(...draw(newest));
+    shown.replaceChildren(...draw(drawn));
     requestAnimationFrame(() => (shown.style.minHeight = ""));
   };
   const say = (): void => {
@@ -37,7 +40,7 @@ export function follow(report: HTMLElement, first: Page, draw: (page: Page) => E
   };
   const pause = (paused: boolean): void => {
     isPaused = paused;
-    if (!isPaused) show();
+    if (!isPaused) show(newest);
     say();
   };
   const ask = async (): Promise<void> => {
@@ -46,10 +49,10 @@ export function follow(report: HTMLElement, first: Page, draw: (page: Page) => E
       if (!answer.ok) throw new Error(`${STATE}: ${answer.status}`);
       newest = parse(await answer.text());
       failures = 0;
-      if (!isPaused) show();
     } catch {
       failures += 1;
     }
+    if (!isPaused && failures === 0) show(newest);
     say();
     if (newest.live?.has_ended === true || failures >= MOST_FAILURES) return;
     setTimeout(() => void ask(), failures > 0 ? RETRY_MS : newest.live?.ask_again_ms);
@@ -61,9 +64,9 @@ export function follow(report: HTMLElement, first: Page, draw: (page: Page) => E
   shown.addEventListener("keydown", (event) => {
     if (!PASSING.has(event.key)) pause(true);
   });
-  addEventListener("hashchange", show);
+  onSubjectChange(() => show(drawn));
   report.replaceChildren(h("p", { class: "live-bar" }, h("b", {}, "live"), " ", said, " ", toggle), shown);
-  show();
+  show(first);
   say();
   setTimeout(() => void ask(), first.live?.ask_again_ms);
 }

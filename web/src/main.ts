@@ -22,7 +22,7 @@ import { notes, provenance } from "./provenance";
 import { layers } from "./layers";
 import { follow } from "./live";
 import { studyOfRuns } from "./study-of-runs";
-import { asked } from "./subject/address";
+import { asked, onSubjectChange } from "./subject/address";
 import { finder, subjectSections } from "./subject/page";
 import { laidOver } from "./sweep/laid-over";
 import { sweepSections } from "./sweep/page";
@@ -35,8 +35,9 @@ import type { Page } from "./shapes";
 /** What is on the page, of the address that is open. */
 function elements(page: Page): HTMLElement[] {
   const sweep = laidOver(page.runs);
+  const subject = sweep === undefined ? asked(location.hash) : undefined;
+  document.title = `Tachograph: ${subject?.name ?? page.runs.map(({ label }) => label).join(", ")}`;
   if (sweep !== undefined) return [...sweepSections(page, sweep)];
-  const subject = asked(location.hash);
   if (subject !== undefined) return subjectSections(page, subject).filter((section) => section !== undefined);
   const comparison = compare(page);
   const overTime = [topView(page), timeline(page)];
@@ -64,25 +65,11 @@ function elements(page: Page): HTMLElement[] {
 }
 
 function show(report: HTMLElement, page: Page): void {
-  const subject = asked(location.hash);
-  document.title = `Tachograph: ${subject?.name ?? page.runs.map(({ label }) => label).join(", ")}`;
   report.replaceChildren(patterns(), ...elements(page));
-  if (subject !== undefined) return scrollTo(0, 0);
+  if (asked(location.hash) !== undefined) return scrollTo(0, 0);
   // The browser looked for the section of its address before it was drawn.
   const place = location.hash.startsWith("#timeline=") ? "timeline" : location.hash.slice(1);
   if (place !== "") document.getElementById(place)?.scrollIntoView();
-}
-
-/** Shows the page, and what its address leads to from now on. */
-function showFor(report: HTMLElement, page: Page): void {
-  show(report, page);
-  let subject = asked(location.hash);
-  addEventListener("hashchange", () => {
-    const [before, now] = [subject, asked(location.hash)];
-    subject = now;
-    // Between places of one page, the browser scrolls by itself.
-    if (before !== undefined || now !== undefined) show(report, page);
-  });
 }
 
 const report = document.getElementById("report");
@@ -90,7 +77,10 @@ if (report !== null) {
   try {
     const page = parse(document.getElementById("tacho-data")?.textContent ?? "");
     if (page.live !== undefined) follow(report, page, (state) => [patterns(), ...elements(state)]);
-    else showFor(report, page);
+    else {
+      show(report, page);
+      onSubjectChange(() => show(report, page));
+    }
   } catch (error) {
     report.replaceChildren(
       h("h1", {}, "This report cannot be shown"),

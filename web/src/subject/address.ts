@@ -21,3 +21,14 @@ export function asked(hash: string): Subject | undefined {
     return undefined; // a torn escape
   }
 }
+
+/** Calls back when the address comes to lead to another node or topic, or back. Between places of one page, the browser
+ * scrolls by itself. */
+export function onSubjectChange(changed: () => void): void {
+  let subject = asked(location.hash);
+  addEventListener("hashchange", () => {
+    const [before, now] = [subject, asked(location.hash)];
+    subject = now;
+    if (before !== undefined || now !== undefined) changed();
+  });
+}
