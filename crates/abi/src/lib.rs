@@ -129,3 +129,15 @@ pub type CallWithin = unsafe extern "C" fn(RawSubscription, i64, OnMessage, *mut
 pub type Wake = unsafe extern "C" fn(RawSubscription);
 /// `tacho_middleware`, which every plugin exports.
 pub type Entry = unsafe extern "C" fn() -> *const Table;
+
+/// Writes an error into the caller's buffer, cut to fit.
+///
+/// # Safety
+/// `error` has [`ERROR_SIZE`] bytes.
+pub unsafe fn write_error(error: *mut c_char, text: &str) {
+    let bytes = text.bytes().filter(|byte| *byte != 0).take(ERROR_SIZE - 1);
+    for (at, byte) in bytes.chain([0]).enumerate() {
+        // SAFETY: within the buffer, as the caller guarantees.
+        unsafe { *error.add(at) = byte as c_char };
+    }
+}

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tacho_events::run::Load;
 use tacho_events::RunDirectory;
-use tacho_figures::live::LiveWindow;
+use tacho_figures::live::{due_again, LiveWindow};
 use tacho_recording::load::Sample;
 use tacho_report::live::{self, Live};
 use tacho_report::{embed, ReportRun};
@@ -21,8 +21,6 @@ const READ_EVERY: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How long a browser that asks again is waited for, to show it the end.
 const END_WITHIN: Duration = Duration::from_secs(10);
-/// The analysis takes at most one part in so many of a CPU, as `tacho top`'s does.
-const PARTS_OF_A_CPU: u32 = 4;
 /// Where the page asks for its next state.
 const STATE: &str = "/page.json";
 
@@ -33,6 +31,8 @@ pub struct LivePage {
     label: String,
     workload: Option<Workload>,
     window: LiveWindow,
+    /// When it is read next.
+    read_at: Instant,
     span: Duration,
     interval: Duration,
     state: Option<State>,
@@ -72,6 +72,7 @@ impl LivePage {
             label: label.to_owned(),
             workload,
             window: LiveWindow::new(run, span.as_nanos() as i64),
+            read_at: Instant::now(),
             span,
             interval,
             state: None,
@@ -90,18 +91,22 @@ impl LivePage {
     /// Answers browsers until `stop` says so. `ended`: whether nothing more will come; what is there then is still
     /// shown to a browser that looks on.
     pub fn serve(&mut self, stop: impl Fn() -> bool, ended: impl Fn() -> bool) -> Result<(), Failure> {
-        let mut read_at = Instant::now();
         while !stop() || self.owes_the_end(&ended) {
-            if Instant::now() >= read_at {
-                self.window.read().context("events of the run")?;
-                self.machine.look(self.window.pids(), self.span);
-                read_at = Instant::now() + READ_EVERY;
+            if Instant::now() >= self.read_at {
+                self.read()?;
             }
-            let rest = read_at.saturating_duration_since(Instant::now()).min(LOOK_EVERY);
+            let rest = self.read_at.saturating_duration_since(Instant::now()).min(LOOK_EVERY);
             if let Some(request) = self.server.recv_timeout(rest).context("requests of browsers")? {
                 self.answer(request, &ended)?;
             }
         }
+        Ok(())
+    }
+
+    fn read(&mut self) -> Result<(), Failure> {
+        self.window.read().context("events of the run")?;
+        self.machine.look(self.window.pids(), self.span);
+        self.read_at = Instant::now() + READ_EVERY;
         Ok(())
     }
 
@@ -152,7 +157,7 @@ impl LivePage {
             // Asked before reading, so that the last state has all that was written.
             let has_ended = ended();
             let begun = Instant::now();
-            self.window.read().context("events of the run")?;
+            self.read()?;
             let seen = self.window.facts();
             let mut info = self.run.info().unwrap_or_default();
             info.load = info.load.or_else(|| self.machine.load());
@@ -170,21 +175,9 @@ impl LivePage {
                 has_ended,
                 ask_again_ms: self.interval.as_millis() as u64,
             };
-            let run = ReportRun {
-                label: self.label.clone(),
-                directory: self.run.clone(),
-                info,
-                summary,
-                tables,
-                objective: None,
-                proof: None,
-                sweep: None,
-                study: None,
-                in_node_clock_ms: Default::default(),
-            };
+            let run = ReportRun::new(&self.label, self.run.clone(), info, summary, tables);
             let json = live::state(&run, facts).context("the page of the run")?;
-            self.state =
-                Some(State { json, has_ended, due: begun + self.interval.max(begun.elapsed() * PARTS_OF_A_CPU) });
+            self.state = Some(State { json, has_ended, due: due_again(begun, self.interval) });
         }
         Ok(())
     }
@@ -195,8 +188,8 @@ impl LivePage {
 #[derive(Default)]
 struct Machine {
     pids: Vec<u32>,
-    /// One a reading.
-    samples: VecDeque<Sample>,
+    /// One a reading, and when it was taken.
+    samples: VecDeque<(Instant, Sample)>,
 }
 
 impl Machine {
@@ -206,14 +199,16 @@ impl Machine {
             self.samples.clear();
             self.pids = pids;
         }
-        self.samples.push_back(Sample::now(&self.pids));
-        let most = (span.as_secs_f64() / READ_EVERY.as_secs_f64()).ceil() as usize + 1;
-        self.samples.drain(..self.samples.len().saturating_sub(most));
+        self.samples.push_back((Instant::now(), Sample::now(&self.pids)));
+        // The first one is the last that is as old as the window.
+        while self.samples.get(1).is_some_and(|(taken, _)| taken.elapsed() >= span) {
+            self.samples.pop_front();
+        }
     }
 
     /// Absent until there are two samples.
     fn load(&self) -> Option<Load> {
-        let (first, last) = self.samples.front().zip(self.samples.back())?;
+        let ((_, first), (_, last)) = self.samples.front().zip(self.samples.back())?;
         (self.samples.len() > 1).then(|| first.until(last))
     }
 }

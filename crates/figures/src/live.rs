@@ -11,6 +11,7 @@ use crate::summarise::{of_what_is_shown, summarise};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use standing::Standing;
 use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 use tacho_analysis::{Analysis, Options};
 use tacho_events::follow::Follower;
 use tacho_events::kept::LINKED_BEFORE_NS;
@@ -228,6 +229,12 @@ impl LiveWindow {
         lasting.for_each(|event| analysis.push(event, texts));
         (analysis, options)
     }
+}
+
+/// When an analysis that began then, and ends now, is due again: that of a large system takes long, and then uses at
+/// most a quarter of a CPU.
+pub fn due_again(begun: Instant, interval: Duration) -> Instant {
+    begun + interval.max(begun.elapsed() * 4)
 }
 
 /// Sorts by time events of which the first `known` are in order. It is stable: each stream stays in its order. It looks

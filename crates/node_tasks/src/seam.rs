@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, CStr};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use tacho_abi::node_tasks::{NodeTasks, RawLent, RawNodeTask, NODE_TASKS_ABI};
 use tacho_abi::task::TaskOutput;
-use tacho_abi::ERROR_SIZE;
+use tacho_abi::write_error;
 use tacho_runner::node::computation::Lent;
 use tacho_tasks::Output;
 
@@ -15,18 +15,6 @@ static TABLE: NodeTasks = NodeTasks { abi: NODE_TASKS_ABI, reserved: 0, create, 
 #[no_mangle]
 pub extern "C" fn tacho_node_tasks() -> *const NodeTasks {
     &TABLE
-}
-
-/// Writes an error into the caller's buffer, cut to fit.
-///
-/// # Safety
-/// `error` has [`ERROR_SIZE`] bytes.
-unsafe fn say(error: *mut c_char, text: &str) {
-    let bytes = text.bytes().filter(|byte| *byte != 0).take(ERROR_SIZE - 1);
-    for (at, byte) in bytes.chain([0]).enumerate() {
-        // SAFETY: within the buffer, as the caller guarantees.
-        unsafe { *error.add(at) = byte as c_char };
-    }
 }
 
 /// The message of a call; `None` if there is none.
@@ -55,7 +43,7 @@ unsafe extern "C" fn create(plan: *const c_char, node: u64, error: *mut c_char) 
         Err(_) => "making the task of a node failed in a way that nobody expected".to_owned(),
     };
     // SAFETY: node_tasks.h: a buffer of that size.
-    unsafe { say(error, &text) };
+    unsafe { write_error(error, &text) };
     std::ptr::null_mut()
 }
 
@@ -101,7 +89,7 @@ unsafe extern "C" fn run(
         Err(_) => "running the task of a node failed in a way that nobody expected".to_owned(),
     };
     // SAFETY: node_tasks.h: a buffer of that size.
-    unsafe { say(error, &text) };
+    unsafe { write_error(error, &text) };
     -1
 }
 

@@ -6,7 +6,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use tacho_abi::task::{
     OnFigure, RawTask, TaskCall, TaskConfig, TaskKind, TaskParameter, TaskSlot, TaskText, Tasks, TASK_ABI,
 };
-use tacho_abi::ERROR_SIZE;
+use tacho_abi::write_error;
 
 struct Constant<T>(T);
 // SAFETY: its pointers lead to constants.
@@ -52,18 +52,6 @@ pub extern "C" fn tacho_tasks() -> *const Tasks {
     &TASKS
 }
 
-/// Writes an error into the caller's buffer, cut to fit.
-///
-/// # Safety
-/// `error` has [`ERROR_SIZE`] bytes.
-unsafe fn say(error: *mut c_char, text: &str) {
-    let bytes = text.bytes().filter(|byte| *byte != 0).take(ERROR_SIZE - 1);
-    for (at, byte) in bytes.chain([0]).enumerate() {
-        // SAFETY: within the buffer, as the caller guarantees.
-        unsafe { *error.add(at) = byte as c_char };
-    }
-}
-
 unsafe extern "C" fn create(config: *const TaskConfig, error: *mut c_char) -> RawTask {
     let made = catch_unwind(|| {
         // SAFETY: the seam gives a configuration with an entry for each parameter, text and output.
@@ -80,7 +68,7 @@ unsafe extern "C" fn create(config: *const TaskConfig, error: *mut c_char) -> Ra
         Err(_) => "reading the bag failed in a way that nobody expected".to_owned(),
     };
     // SAFETY: the seam gives a buffer of that size.
-    unsafe { say(error, &text) };
+    unsafe { write_error(error, &text) };
     std::ptr::null_mut()
 }
 
@@ -102,7 +90,7 @@ unsafe extern "C" fn run(task: RawTask, call: *const TaskCall, error: *mut c_cha
         return 0;
     }
     // SAFETY: the seam gives a buffer of that size.
-    unsafe { say(error, "publishing a message failed in a way that nobody expected") };
+    unsafe { write_error(error, "publishing a message failed in a way that nobody expected") };
     -1
 }
 

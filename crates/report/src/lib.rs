@@ -52,6 +52,24 @@ pub struct ReportRun {
     pub in_node_clock_ms: BTreeMap<String, f64>,
 }
 
+impl ReportRun {
+    /// A run with nothing beside its figures and tables.
+    pub fn new(label: &str, directory: RunDirectory, info: RunInfo, summary: Summary, tables: Tables) -> ReportRun {
+        ReportRun {
+            label: label.to_owned(),
+            directory,
+            info,
+            summary,
+            tables,
+            objective: None,
+            proof: None,
+            sweep: None,
+            study: None,
+            in_node_clock_ms: BTreeMap::new(),
+        }
+    }
+}
+
 /// Why no report was written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

@@ -334,18 +334,8 @@ mod tests {
             ..Tables::default()
         };
         let chains = vec![ChainFigures { name, path, critical: true, ..ChainFigures::default() }];
-        ReportRun {
-            label: "run".into(),
-            directory: RunDirectory::new("/nonexistent/run"),
-            info: RunInfo::default(),
-            summary: Summary { chains, ..Summary::default() },
-            tables,
-            objective: None,
-            proof: None,
-            sweep: None,
-            study: None,
-            in_node_clock_ms: BTreeMap::new(),
-        }
+        let summary = Summary { chains, ..Summary::default() };
+        ReportRun::new("run", RunDirectory::new("/nonexistent/run"), RunInfo::default(), summary, tables)
     }
 
     #[test]

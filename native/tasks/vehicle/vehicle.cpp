@@ -123,11 +123,12 @@ class Vehicle : public tasks::Task {
   Input wanted() {
     const bool was_braking = is_braking_;
     is_braking_ = *time_ns_ - last_command_ns_ >= timeout_ns_;
-    if (!is_braking_) return input_;
     // Before the first command it stands, and stops nothing.
-    if (!was_braking && state_[SPEED] > 0) ++stops_;
-    return {0, -braking_};
+    if (is_braking_ && !was_braking && state_[SPEED] > 0) ++stops_;
+    return actuated();
   }
+
+  Input actuated() const { return is_braking_ ? Input{0, -braking_} : input_; }
 
   void age(const tacho_task_call &call, int64_t ns) {
     const double ms = static_cast<double>(ns) * 1e-6;
@@ -139,7 +140,7 @@ class Vehicle : public tasks::Task {
 
   void publish(const tacho_task_call &call) {
     const double rest = tasks::seconds(call.now_ns - *time_ns_);
-    const Input input = is_braking_ ? Input{0, -braking_} : input_;
+    const Input input = actuated();
     const State now = rest > 0 && (track_ || world_topic_.empty()) ? drive(state_, input, rest) : state_;
     tasks::VehicleState state{{tasks::VehicleState::KIND, 0, call.now_ns},
                               now[X],

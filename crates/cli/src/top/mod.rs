@@ -16,7 +16,7 @@ use source::Source;
 use std::io::IsTerminal;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use tacho_figures::live::{LiveFacts, LiveWindow};
+use tacho_figures::live::{due_again, LiveFacts, LiveWindow};
 use tacho_printing::Lines;
 use tacho_tables::summary::{CallbackFigures, ChainFigures, Summary, TopicFigures};
 
@@ -143,8 +143,7 @@ fn live(
             } else if lacks_chains {
                 figures.0.chains = window.summary(true).chains;
             }
-            // The analysis of a large system takes long: it then uses at most a quarter of a CPU.
-            due = begun + options.interval.max(begun.elapsed() * 4);
+            due = due_again(begun, options.interval);
         }
         screen.draw(&figures.0, &figures.1, source, ended)?;
         let rest = due.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));

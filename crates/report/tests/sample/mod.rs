@@ -108,18 +108,8 @@ pub fn run(label: &str, wake: Wake) -> ReportRun {
             text: "callbacks of /map_loader ran before recording began; its execution times leave them out".into(),
         });
     }
-    ReportRun {
-        label: label.into(),
-        directory: RunDirectory::new(format!("runs/demo/{}", label.replace(' ', "-"))),
-        info: info(),
-        summary,
-        tables,
-        objective: None,
-        proof: None,
-        sweep: None,
-        study: None,
-        in_node_clock_ms: Default::default(),
-    }
+    let directory = RunDirectory::new(format!("runs/demo/{}", label.replace(' ', "-")));
+    ReportRun::new(label, directory, info(), summary, tables)
 }
 
 const EVIDENCE: &str = "each output published in the callback that took its input";
