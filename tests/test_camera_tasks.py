@@ -260,6 +260,18 @@ def test_the_borders_of_the_lane_are_found_where_they_are(start, aside, turned):
     assert judge.figures()["found"] == 100 and judge.figures()["error_max"] < 0.25
 
 
+@pytest.mark.parametrize("aside,turned", [(0, 0), (0.2, 0.03), (-0.2, -0.03)])
+def test_a_person_on_the_lane_does_not_move_its_borders(aside, turned):
+    """A mean of all edges would be up to 0.16 m away, 5 to 8 m before the person."""
+    judge = Task("judge_lanes")
+    of = world([(25, 0, 0.4, 1.75)])
+    for number, x in enumerate(np.arange(17, 21, 0.05)):
+        at_s = 1 + number / 10
+        (found,) = Task("lane_detection")(at_s, drawn(of, x, aside, turned, at_s=at_s))
+        judge(at_s, found, of, vehicle_state(x, aside, turned, at_s=at_s))
+    assert judge.figures()["found"] == 100 and judge.figures()["error_max"] < 0.1
+
+
 def test_a_picture_without_a_lane_has_none():
     task = Task("lane_detection")
     grey = np.full((HEIGHT, WIDTH, 3), 90)

@@ -8,6 +8,9 @@
 
 #include <opencv2/imgproc.hpp>
 
+#include <algorithm>
+#include <vector>
+
 namespace camera {
 namespace {
 
@@ -22,6 +25,8 @@ constexpr tacho_task_parameter PARAMETERS[] = {
     {"tolerance", "m", 0.1, 10, 1.2, "most that a border's distance from the vehicle differs from that"},
 };
 enum { NEAREST, FARTHEST, EDGE, LOWEST_EDGE, VOTES, SLOPE, HALF_WIDTH, TOLERANCE };
+// How far apart lines of one border may lie, in metres: its paint is 10 to 30 cm wide.
+constexpr double PAINT = 0.3;
 constexpr tacho_task_slot INPUTS[] = {tasks::input("picture")};
 constexpr tacho_task_slot OUTPUTS[] = {tasks::output("borders of the lane", sizeof(tasks::LaneBorders))};
 
@@ -64,9 +69,9 @@ class LaneDetection : public tasks::Task {
   }
 
  private:
-  // Lines of one border, weighted by their lengths.
-  struct Sum {
-    double weight = 0, middle = 0, slope = 0;
+  // A line on the ground that may belong to a border.
+  struct Line {
+    double length, middle, slope;
   };
 
   bool find(const tasks::PictureView &picture, tasks::LaneBorders &borders) {
@@ -84,7 +89,7 @@ class LaneDetection : public tasks::Task {
     cv::Canny(grey_, edges_, lowest_edge_, edge_);
     lines_.clear();
     cv::HoughLinesP(edges_, lines_, 1, CV_PI / 180, votes_, votes_, 10);
-    Sum left, right;
+    left_.clear(), right_.clear();
     const double middle = camera.x + (nearest_ + farthest_) / 2;
     for (const cv::Vec4i &line : lines_) {
       const auto a = tasks::on_ground(camera, line[0], line[1] + top);
@@ -94,19 +99,29 @@ class LaneDetection : public tasks::Task {
       if (std::abs(slope) > slope_) continue;
       // Where the border passes the vehicle decides whose side it is on.
       const double beside = a->y - slope * a->x;
-      Sum &side = beside > 0 ? left : right;
       if (std::abs(std::abs(beside) - half_width_) > tolerance_) continue;
-      const double length = std::hypot(b->x - a->x, b->y - a->y);
-      side.weight += length, side.middle += length * at_middle, side.slope += length * slope;
+      (beside > 0 ? left_ : right_).push_back({std::hypot(b->x - a->x, b->y - a->y), at_middle, slope});
     }
-    if (left.weight == 0 || right.weight == 0) return false;
-    borders.left = border(left, middle), borders.right = border(right, middle);
+    if (left_.empty() || right_.empty()) return false;
+    borders.left = border(left_, middle), borders.right = border(right_, middle);
     return true;
   }
 
-  static tasks::LaneBorders::Border border(const Sum &sum, double middle) {
-    const double slope = sum.slope / sum.weight;
-    return {sum.middle / sum.weight - slope * middle, slope};
+  // The mean of the lines near the median, both weighted by length. Paint has two edges, of which a median alone would
+  // take one; the edges of what stands on the lane lie apart.
+  static tasks::LaneBorders::Border border(std::vector<Line> &lines, double middle) {
+    std::sort(lines.begin(), lines.end(), [](const Line &a, const Line &b) { return a.middle < b.middle; });
+    double whole = 0, before = 0;
+    for (const Line &line : lines) whole += line.length;
+    const auto median = std::find_if(lines.begin(), lines.end() - 1,
+                                     [&](const Line &line) { return (before += line.length) >= whole / 2; });
+    Line sum{};
+    for (const Line &line : lines) {
+      if (std::abs(line.middle - median->middle) > PAINT) continue;
+      sum.length += line.length, sum.middle += line.length * line.middle, sum.slope += line.length * line.slope;
+    }
+    const double slope = sum.slope / sum.length;
+    return {sum.middle / sum.length - slope * middle, slope};
   }
 
   std::string topic_;
@@ -115,6 +130,7 @@ class LaneDetection : public tasks::Task {
   double slope_, half_width_, tolerance_;
   cv::Mat grey_, edges_;
   std::vector<cv::Vec4i> lines_;
+  std::vector<Line> left_, right_;
   uint64_t pictures_ = 0, empty_ = 0, found_ = 0;
 };
 
