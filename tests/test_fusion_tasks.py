@@ -87,7 +87,7 @@ def test_the_assignment_costs_as_little_as_scipys():
 
 def test_a_track_is_the_estimate_of_a_kalman_filter():
     rng, dt, noise, acceleration = np.random.default_rng(4), 0.1, 0.2, 0.7
-    task = Task("track_objects", noise=noise, acceleration=acceleration, speed=3, confirm=1, gate=5)
+    task = Task("track_objects", noise=noise, acceleration=acceleration, first_speed=3, confirm=1, gate=5)
     step = np.array([[1, dt], [0, 1]])
     drive = np.array([[dt**2 / 2], [dt]]) * acceleration
     see = np.array([[1.0, 0.0]])

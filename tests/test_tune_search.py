@@ -142,3 +142,29 @@ run: {duration: 3 s, cpus: {all: [0]}}
 )
 def test_what_cannot_be_planned_is_an_error_that_names_it(tacho, measured, words, exit_code, said):
     assert said in tacho("tune", measured, "--change", "spin", *words, "-o", "out", expect=exit_code).stderr
+
+
+def test_the_goal_of_driving_finds_what_keeps_the_car_from_driving_fast(tacho, workloads):
+    """A sparse LiDAR computes fast. Control spins; the others wake on arrival."""
+    sparse = ["--set=lidar.work.columns=60", "--set=lidar.work.rings=16", "--set=control.work.lookahead_time=0.5 s"]
+    spinning = [f"--set={node}.spin=10 Hz" for node in ("route", "planner", "control")]
+    as_it_is = ["drive", workloads / "drive.yaml", "--set=middleware=inproc", *sparse, *spinning]
+    tacho(*as_it_is, "--speed", "5m/s", "--duration", "6s", "-o", "run")
+    words = ["--goal", "drive", "--change", "spin", "--chain", "control", "--evaluations", "6"]
+    words += [f"--keep={node}" for node in ("odometry", "drive_by_wire", "lidar", "detection", "world", "car")]
+    done = tacho("tune", "run", *words, "-o", "out")
+    plan = read(tacho, "out/tuning.json")["found"]["plan"]
+    slow, fast = (plan[side]["safe_m_per_s"] for side in ("as_is", "planned"))
+    assert fast >= slow + 2
+    assert f"safely up to {slow:.1f} m/s as it is, up to {fast:.1f} m/s planned" in done.stdout
+    assert f"--speed {fast:.1f}m/s" in (tacho.directory / "out/plan/plan.md").read_text()
+    # Drives with other phases agree.
+    drives = ["--virtual", "--costs", "run", "--speed", f"{fast:.1f}m/s", "--duration", "18s"]
+    drives += ["--repeats", "8", "--seed", "77"]
+    tacho("drive", "out/planned.yaml", *drives, "-o", "fast")
+    assert "Success: 8 of 8" not in tacho(*as_it_is, *drives, "-o", "slow", expect=1).stdout
+
+
+def test_without_a_car_there_is_nothing_to_drive(tacho, measured):
+    refused = tacho("tune", measured, "--goal", "drive", "-o", "none", expect=2)
+    assert "found 0 nodes of the task `vehicle`, expected one" in refused.stderr

@@ -28,7 +28,7 @@ use std::ops::Range;
 use tacho_tables::in_order::{in_order, threads};
 use tacho_tables::near::partition_near;
 use tacho_tables::row::{Column, Row};
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::{named, Chain, ChainInput, Endpoint, Hop, Instance, Link, LinkRule, Node, NodeState, Note};
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
@@ -197,7 +197,7 @@ impl<'a> Tracer<'a> {
         let mut near = usize::MAX;
         let last = origins.iter().rposition(|p| descended.has(*p, &mut near));
         let takes = self.usage.takes(path.nodes[1], path.topics[0]);
-        let taken = Publications::of(far_apart(takes.iter()).filter_map(|t| seen.takes[*t].publication));
+        let taken = Publications::of(takes.iter().filter_map(|t| seen.takes[*t].publication));
         near = 0;
         let first = origins.iter().position(|p| taken.has(*p, &mut near));
         let ours = seen.ours[seen.nodes[path.nodes[0]].process];
@@ -213,7 +213,7 @@ impl<'a> Tracer<'a> {
         };
         let (mut lost, mut on_their_way) = (Rows::new(), Vec::new());
         near = 0;
-        for (position, publication) in far_apart(origins.iter()).enumerate().skip(matched_from) {
+        for (position, publication) in origins.iter().enumerate().skip(matched_from) {
             let time = seen.publications[*publication].time;
             let unknown = seen.lacks(time, time.saturating_add(worst));
             if descended.has(*publication, &mut near) || !self.seen.options.judges(time) || unknown {

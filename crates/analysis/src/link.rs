@@ -31,7 +31,7 @@ use clocks::Sighting;
 use tacho_tables::in_order::in_order;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::grouped::Grouped;
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::{Endpoint, EndpointKind, Note};
 use unstamped::{First, Unstamped, Votes};
 
@@ -109,13 +109,13 @@ fn find(seen: &Seen, options: &Options) -> Found {
     let of_topic = |topic: Row<Topic>| {
         let published = Published::new(sent.of(topic));
         let mut doubts = Unlinked::default();
-        let own = || far_apart(taken.of(topic).iter());
+        let own = || taken.of(topic).iter();
         let found = own().filter_map(|take| Some((take.row, published.of(seen, take, options, first, &mut doubts)?)));
         let mut found: Rows<(Row<TakeSeen>, Row<PublicationSeen>)> = found.collect();
         if first.is_some() && !published.unstamped.0.is_empty() {
             let mut takes = own();
             let stamp_of = |row: Row<TakeSeen>| takes.find(|take| take.row == row).map_or(0, |take| take.stamp);
-            let several = unstamped::with_several_stamps(far_apart(found.iter()).copied(), stamp_of);
+            let several = unstamped::with_several_stamps(found.iter().copied(), stamp_of);
             let before = found.len();
             found = found.into_iter().filter(|(_, publication)| !several.contains(publication)).collect();
             doubts.ambiguous += (before - found.len()) as u64;
@@ -123,7 +123,7 @@ fn find(seen: &Seen, options: &Options) -> Found {
         (found, doubts)
     };
     in_order(topics.rows(), of_topic, |(found, doubts)| {
-        far_apart(found.into_iter()).for_each(|(take, publication)| publications[take.index()] = publication);
+        found.into_iter().for_each(|(take, publication)| publications[take.index()] = publication);
         ambiguous += doubts.ambiguous;
         of_unknown_order += doubts.of_unknown_order;
     });
@@ -144,12 +144,12 @@ fn first(sent: &Grouped<Topic, Sent>, taken: &Grouped<Topic, Taken>, seen: &Seen
     let of_topic = |topic: Row<Topic>| {
         let mut votes = Votes::default();
         let is_of_older_release =
-            far_apart(sent.of(topic).iter()).any(|sent| sent.id.is_none() && sent.stamp == 0 && sent.rmw_ns.is_some());
+            sent.of(topic).iter().any(|sent| sent.id.is_none() && sent.stamp == 0 && sent.rmw_ns.is_some());
         if !is_of_older_release {
             return votes;
         }
         let published = Published::new(sent.of(topic));
-        let stamps = far_apart(taken.of(topic).iter()).filter(|take| !published.names(take));
+        let stamps = taken.of(topic).iter().filter(|take| !published.names(take));
         let times = stamps.filter_map(|take| options.monotonic_ns(take.stamp));
         times.filter(|time| !seen.lacks(*time, *time)).for_each(|time| votes.add(&published.unstamped, time));
         votes
@@ -193,7 +193,7 @@ struct Published {
 impl Published {
     fn new(sent: &[Sent]) -> Published {
         let (mut by_id, mut by_stamp, mut unstamped) = (Rows::new(), Rows::new(), Rows::new());
-        for Sent { row, id, stamp, rmw_ns } in far_apart(sent.iter().copied()) {
+        for Sent { row, id, stamp, rmw_ns } in sent.iter().copied() {
             by_id.extend(id.map(|id| (id, row)));
             match stamp {
                 // tracetools before Jazzy: by the time of rmw_publish.
@@ -272,7 +272,7 @@ pub(crate) fn link(seen: &mut Seen, of_ros1: &Ros1, ended: &Ended, options: &Opt
     let mut ros1 = ros1::link(of_ros1, seen);
     let Found { mut topics, publications, mut takes, ambiguous, of_unknown_order } = find(seen, options);
     let (mut backwards, mut unrelated) = (0, 0);
-    for (take, found) in far_apart(publications.into_iter().enumerate()) {
+    for (take, found) in publications.into_iter().enumerate() {
         let take: Row<TakeSeen> = Row::behind(take);
         let row = &seen.takes[take];
         let (taken_at, process) =
@@ -296,7 +296,7 @@ pub(crate) fn link(seen: &mut Seen, of_ros1: &Ros1, ended: &Ended, options: &Opt
     let stand_in_order = seen.publications.iter().all(|p| std::mem::replace(&mut before, p.time) <= p.time);
     for topic in topics.iter_mut().filter(|_| !stand_in_order) {
         let timed: Rows<(i64, Row<PublicationSeen>)> =
-            far_apart(topic.publications.iter()).map(|p| (seen.publications[*p].time, *p)).collect();
+            topic.publications.iter().map(|p| (seen.publications[*p].time, *p)).collect();
         topic.publications = timed.sorted_by(|a, b| a.0.cmp(&b.0)).into_iter().map(|of| of.1).collect();
     }
     set_arrivals(seen, &takes);
@@ -332,7 +332,7 @@ fn set_arrivals(seen: &mut Seen, takes: &Grouped<Endpoint, Row<TakeSeen>>) {
     for (subscription, endpoint) in seen.endpoints.numbered().filter(|(_, endpoint)| !endpoint.arrivals.is_empty()) {
         let arrivals = &endpoint.arrivals;
         let (mut next, mut before) = (0, None);
-        for take in far_apart(takes.of(subscription).iter().copied()) {
+        for take in takes.of(subscription).iter().copied() {
             let Some(publication) = seen.takes[take].publication else { continue };
             let published = seen.publications[publication].time;
             while arrivals.get(next).is_some_and(|a| *a < published) {

@@ -16,14 +16,12 @@ use tacho_runner::install::Installation;
 use tacho_simulate::Simulator;
 use tacho_tables::store;
 use tacho_tables::summary::{Drives, Point};
-use tacho_workload::model::{Node, Work};
+use tacho_workload::tasks::{aiming_at_speed, SPEED};
 use tacho_workload::{rates, Sweep, Workload};
 use tiny_http::Server;
 
 /// What --watch shows, and how often.
 const WATCHED: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(1));
-/// The parameter of planning that --speed sets.
-const SPEED: &str = "speed";
 
 pub fn run(options: Options) -> Outcome {
     let installation = Installation::find().context("installation")?;
@@ -159,7 +157,7 @@ fn read(options: &Options, installation: &Installation) -> Result<(Sweep, Option
     let mut overrides = options.varied.overrides(&options.set);
     let mut sweep = check::read_sweep(&options.workload, &overrides)?;
     for point in &sweep.points {
-        let vehicles = point.workload.nodes.iter().filter(|node| task(node) == Some(VEHICLE)).count();
+        let vehicles = point.workload.nodes.iter().filter(|node| node.work.task() == Some(VEHICLE)).count();
         if vehicles != 1 {
             return Err(Failure::Usage(format!(
                 "{}: found {vehicles} nodes of the task `{VEHICLE}`, expected one",
@@ -195,12 +193,9 @@ fn set_speed(
     speed: &str,
 ) -> Result<Vec<String>, Failure> {
     let kinds = installation.tasks().context("libraries of tasks")?;
-    let has_speed = |node: &&Node| {
-        let kind = kinds.iter().find(|kind| task(node) == Some(&kind.name));
-        kind.is_some_and(|kind| kind.parameters.iter().any(|parameter| parameter.name == SPEED))
-    };
-    let nodes = sweep.points[0].workload.nodes.iter().filter(has_speed);
-    let set: Vec<String> = nodes.map(|node| format!("{}.work.{SPEED}={speed}", node.name)).collect();
+    let workload = &sweep.points[0].workload;
+    let set = |place: usize| format!("{}.work.{SPEED}={speed}", workload.nodes[place].name);
+    let set: Vec<String> = aiming_at_speed(workload, &kinds).map(set).collect();
     if set.is_empty() {
         return Err(Failure::Usage(format!(
             "--speed {speed}: no task of {} has a parameter `{SPEED}`, expected one such as `trajectory`",
@@ -208,13 +203,6 @@ fn set_speed(
         )));
     }
     Ok(set)
-}
-
-fn task(node: &Node) -> Option<&str> {
-    match &node.work {
-        Work::Task { name, .. } => Some(name),
-        _ => None,
-    }
 }
 
 /// Instances a second of the first chain: activations of its first node.

@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tacho_events::run::RunInfo;
 use tacho_tables::row::{self, numbered, Column, Row};
 use tacho_tables::rows::grouped::Grouped;
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::summary::{CallbackFigures, ChainFigures, Distribution, TopicFigures};
 use tacho_tables::{Callback, Chain, Delivery, Endpoint, EndpointKind, Instance, Note, Parts};
 
@@ -446,7 +446,7 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
     });
     let of_instances = |chain: Row<ChainSoFar>, part: fn(&Instance, Told) -> Option<i64>| {
         let instances =
-            far_apart(by_chain.of(chain).iter()).map(|(number, row)| &repeats[*number as usize].tables.instances[*row]);
+            by_chain.of(chain).iter().map(|(number, row)| &repeats[*number as usize].tables.instances[*row]);
         let mut values: Rows<f64> =
             instances.filter_map(|instance| Some(part(instance, told[chain.index()])? as f64 / NS_PER_MS)).collect();
         Distribution::of_slice(&mut values)

@@ -318,7 +318,6 @@ fn write_rows<R: Row>(file: File, rows: &[R]) -> Result<(), ParquetError> {
         let mut group = writer.next_row_group()?;
         R::write(rows, number * ROWS_A_GROUP, &mut group)?;
         group.close()?;
-        crate::rows::relieve();
     }
     writer.close().map(drop)
 }

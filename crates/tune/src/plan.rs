@@ -5,6 +5,7 @@
 //! than the simulation is off for the system as it was measured, and more than other phases change. The promise is
 //! wider by the greater of both.
 
+mod drive;
 mod files;
 mod goal;
 mod kept;
@@ -20,6 +21,7 @@ pub use space::{Key, Machine, Turned};
 use crate::apply::Tuned;
 use crate::search::{self, Choice, Found, Move, Problem, Search, Settings, Value};
 use anyhow::{bail, Context, Result};
+use drive::Driving;
 use oracle::Oracle;
 use serde::{Deserialize, Serialize};
 use space::Space;
@@ -36,7 +38,7 @@ use tacho_workload::Workload;
 /// Draws of phases and work that each candidate gets: a prime, over which phases are stratified.
 const DRAWS: u32 = 5;
 /// Draws of other phases, for the candidate that was chosen: it may owe its place to the phases of the search.
-const OTHER_DRAWS: u32 = 13;
+pub const OTHER_DRAWS: u32 = 13;
 /// Periods of the slowest node in each draw; more if a goal is about rare cases.
 const PERIODS: f64 = 5.0;
 const PERIODS_OF_RARE: f64 = 20.0;
@@ -196,7 +198,10 @@ impl Planning<'_> {
 
     fn space(&self) -> Result<Space, String> {
         let chain = self.workload.chain(self.chain).ok_or_else(|| format!("no chain `{}`", self.chain))?;
-        let of_chains = self.figures().filter(|goal| goal.figure != Figure::Cpu);
+        if self.is_about_driving() {
+            drive::check(self.workload, self.simulator.tasks)?;
+        }
+        let of_chains = self.figures().filter(|goal| goal.figure.is_of_chain());
         if let Some(goal) = of_chains.into_iter().find(|goal| self.workload.chain(goal.chain(self.chain)).is_none()) {
             let known: Vec<&str> = self.workload.chains.iter().map(|chain| chain.name.as_str()).collect();
             return Err(format!("`{goal}`: no chain of the workload; expected one of: {}", known.join(", ")));
@@ -206,6 +211,17 @@ impl Planning<'_> {
             return Err("nothing of the workload may change: expected fewer --keep, or more --change".into());
         }
         Ok(space)
+    }
+
+    /// `drives`: fewest drives at each speed.
+    fn oracle(&self, drives: u32) -> Oracle<'_> {
+        let driving = Driving { way_m: drive::way_m(self.workload, self.simulator.tasks), drives };
+        let driving = self.is_about_driving().then_some(driving);
+        Oracle { simulator: self.simulator, folder: self.folder, driving }
+    }
+
+    fn is_about_driving(&self) -> bool {
+        self.figures().any(|goal| goal.figure == Figure::Drive)
     }
 
     /// The goals, and those that are bounded.
@@ -219,15 +235,15 @@ impl Planning<'_> {
     pub fn plan(&self, progress: &mut dyn FnMut(usize)) -> Result<Plan> {
         let space = self.space().map_err(anyhow::Error::msg)?;
         let mut doubts = Vec::new();
-        let oracle = || Oracle { simulator: self.simulator, folder: self.folder };
-        let (errors, margin) = self.errors(&oracle())?;
-        let as_is = oracle().figures(self.workload, self.workload.run.repeats, &mut doubts)?;
+        let oracle = |drives| self.oracle(drives);
+        let (errors, margin) = self.errors()?;
+        let as_is = oracle(OTHER_DRAWS).figures(self.workload, self.workload.run.repeats, &mut doubts)?;
         self.check_figures(&as_is)?;
         let draw = self.draw();
         let candidates = |draws: u32, seed: u64| -> Result<Candidates<'_>> {
             let drawn = self.drawn(self.workload, draw, draws, seed);
-            let as_is = oracle().figures(&drawn, draws, &mut vec![])?;
-            Ok(Candidates { planning: self, space: &space, oracle: oracle(), draw, draws, seed, as_is })
+            let as_is = oracle(draws).figures(&drawn, draws, &mut vec![])?;
+            Ok(Candidates { planning: self, space: &space, oracle: oracle(draws), draw, draws, seed, as_is })
         };
         let (candidates, others) = (candidates(DRAWS, 1)?, candidates(OTHER_DRAWS, 2)?);
         let mut search = Search::new(&candidates, self.settings, &mut *progress);
@@ -253,7 +269,7 @@ impl Planning<'_> {
         let choice = search.simplify(best, simpler, &margins)?;
         let value = search.value(&choice).map(|value| value.goals.clone()).unwrap_or_default();
         let workload = space.apply(&choice);
-        let planned = oracle().figures(&workload, workload.run.repeats, &mut doubts)?;
+        let planned = oracle(OTHER_DRAWS).figures(&workload, workload.run.repeats, &mut doubts)?;
         let steps = self.steps(&space, &choice, &search);
         let changes = steps.iter().flat_map(|step| step.turned.changes.clone()).collect();
         let words = |choice: &[usize]| space.turned(choice).iter().map(ToString::to_string).collect();
@@ -301,13 +317,13 @@ impl Planning<'_> {
 
     /// Figures of another workload, with the phases of the proof: what is promised of it.
     pub fn predicted(&self, workload: &Workload) -> Result<SystemFigures> {
-        let oracle = Oracle { simulator: self.simulator, folder: self.folder };
-        oracle.figures(workload, workload.run.repeats, &mut vec![])
+        self.oracle(OTHER_DRAWS).figures(workload, workload.run.repeats, &mut vec![])
     }
 
     /// What the simulation is off for the run that was measured, and the greatest of it, as a part. The mean is also
-    /// compared without alignment: a plan has little of that, and it must not hide an error in the rest.
-    fn errors(&self, oracle: &Oracle<'_>) -> Result<(Vec<ModelError>, f64)> {
+    /// compared without alignment: a plan has little of that, and it must not hide an error in the rest. In the place
+    /// of a greatest speed, which one run does not show, the mean is compared.
+    fn errors(&self) -> Result<(Vec<ModelError>, f64)> {
         let path = self.measured.workload();
         let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let mut workload = tacho_workload::kept(&text, &path.display().to_string())?;
@@ -316,11 +332,15 @@ impl Planning<'_> {
             workload.chains.extend(self.workload.chain(self.chain).cloned());
         }
         let repeats = self.measured.repeats()?.len().max(1) as u32;
+        let oracle = Oracle { driving: None, ..self.oracle(0) };
         let simulated = oracle.figures(&workload, repeats, &mut vec![])?;
         let measured = figures_of(&store::read_summary(self.measured)?);
         let mut pairs: Vec<(String, Option<f64>, Option<f64>)> = Vec::new();
+        let mean = Goal { figure: Figure::Mean, chain: None };
         for goal in self.goals {
-            pairs.push((self.named(goal), measured.of(goal, self.chain), simulated.of(goal, self.chain)));
+            let compared = if goal.figure == Figure::Drive { &mean } else { goal };
+            let of = |figures: &SystemFigures| figures.of(compared, self.chain);
+            pairs.push((self.named(compared), of(&measured), of(&simulated)));
             if goal.figure == Figure::Mean {
                 let awake = |of: &SystemFigures| of.chains.get(goal.chain(self.chain)).and_then(|chain| chain.awake_ms);
                 pairs.push((format!("{} without alignment", self.named(goal)), awake(&measured), awake(&simulated)));
@@ -337,14 +357,14 @@ impl Planning<'_> {
 
     fn named(&self, goal: &Goal) -> String {
         match goal.figure {
-            Figure::Cpu => "cpu".into(),
-            figure => format!("{} {}", figure.name(), goal.chain(self.chain)),
+            figure if figure.is_of_chain() => format!("{} {}", figure.name(), goal.chain(self.chain)),
+            figure => figure.name().into(),
         }
     }
 
-    /// Refuses goals and bounds of chains that nothing comes through.
+    /// Refuses goals and bounds of chains that nothing comes through. A system as it is may be safe at no speed.
     fn check_figures(&self, as_is: &SystemFigures) -> Result<()> {
-        for goal in self.figures() {
+        for goal in self.figures().filter(|goal| goal.figure != Figure::Drive) {
             if as_is.of(goal, self.chain).is_none() {
                 bail!(
                     "`{}`: nothing came through the chain in the simulation of the system as it is",
@@ -365,7 +385,7 @@ impl Planning<'_> {
             own.into_iter().chain(node.publishes.iter().filter_map(|p| p.rate_hz))
         });
         let slowest_hz = rates.fold(f64::INFINITY, f64::min);
-        let rare = |goal: &Goal| !matches!(goal.figure, Figure::Mean | Figure::Cpu);
+        let rare = |goal: &Goal| !matches!(goal.figure, Figure::Mean | Figure::Cpu | Figure::Drive);
         let is_rare = self.figures().any(rare);
         let periods = if is_rare { PERIODS_OF_RARE } else { PERIODS };
         Duration::from_secs_f64(periods / slowest_hz).max(SHORTEST).min(self.workload.run.duration)
@@ -456,6 +476,7 @@ fn figures_of(summary: &Summary) -> SystemFigures {
     SystemFigures {
         chains: summary.chains.iter().map(|chain| (chain.name.clone(), ChainTimes::of(chain))).collect(),
         cpu_percent: summary.points.first().and_then(|point| point.cpu_percent),
+        safe_m_per_s: None,
     }
 }
 

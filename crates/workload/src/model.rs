@@ -297,6 +297,16 @@ pub enum Work {
     },
 }
 
+impl Work {
+    /// The name of the task, if it is one.
+    pub fn task(&self) -> Option<&str> {
+        match self {
+            Work::Task { name, .. } => Some(name),
+            _ => None,
+        }
+    }
+}
+
 /// A named path through the graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chain {

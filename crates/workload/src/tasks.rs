@@ -1,6 +1,7 @@
 //! The kinds of tasks that a workload may name, as libraries of tasks describe them (`native/include/tacho/task.h`).
 
 use crate::diagnostic::did_you_mean;
+use crate::model::{Node, Workload};
 use std::f64::consts::PI;
 use std::path::PathBuf;
 
@@ -87,6 +88,18 @@ impl std::fmt::Display for ParameterError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: found {}, expected {}", self.message, self.found, self.expected)
     }
+}
+
+/// The parameter of planning that says at which speed the car aims.
+pub const SPEED: &str = "speed";
+
+/// Places of the nodes whose tasks aim at a speed.
+pub fn aiming_at_speed<'a>(workload: &'a Workload, kinds: &'a [TaskKind]) -> impl Iterator<Item = usize> + 'a {
+    let aims = |node: &Node| {
+        let kind = kinds.iter().find(|kind| node.work.task() == Some(&kind.name));
+        kind.is_some_and(|kind| kind.parameters.iter().any(|parameter| parameter.name == SPEED))
+    };
+    workload.nodes.iter().enumerate().filter(move |(_, node)| aims(node)).map(|(place, _)| place)
 }
 
 /// The units of each quantity, by the unit that tasks receive, with their factors.

@@ -20,11 +20,11 @@ constexpr tacho_task_parameter PARAMETERS[] = {
     {"gate", "m", 0.05, 20, 1.5, "most distance of a detection from where its track is predicted"},
     {"noise", "m", 0.001, 10, 0.15, "standard deviation of a detection's place, in each direction"},
     {"acceleration", "m/s^2", 0, 50, 1, "standard deviation of the acceleration of what is followed"},
-    {"speed", "m/s", 0, 50, 3, "standard deviation of its speed when it is first seen"},
+    {"first_speed", "m/s", 0, 50, 3, "standard deviation of its speed when it is first seen"},
     {"confirm", "", 1, 100, 3, "detections before a track is told"},
     {"patience", "s", 0, 60, 0.5, "time without a detection after which a track is dropped"},
 };
-enum { GATE, NOISE, ACCELERATION, SPEED, CONFIRM, PATIENCE };
+enum { GATE, NOISE, ACCELERATION, FIRST_SPEED, CONFIRM, PATIENCE };
 constexpr tacho_task_slot INPUTS[] = {tasks::input("detections"), tasks::input("pose")};
 constexpr tacho_task_slot OUTPUTS[] = {
     tasks::output("tracks", sizeof(tasks::Tracks)),
@@ -49,7 +49,7 @@ class TrackObjects : public tasks::Task {
         gate_(config.value(GATE)),
         noise_(config.value(NOISE)),
         acceleration_(config.value(ACCELERATION)),
-        speed_(config.value(SPEED)),
+        speed_(config.value(FIRST_SPEED)),
         confirm_(static_cast<uint32_t>(config.value(CONFIRM))),
         patience_ns_(static_cast<int64_t>(config.value(PATIENCE) * 1e9)),
         tells_objects_(config.raw.output_count > 1) {}

@@ -11,7 +11,6 @@ use crate::graph::Path;
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tacho_tables::in_order::in_order;
-use tacho_tables::rows::far_apart;
 use tacho_tables::{LinkRule, Note};
 
 /// Hops that the paths that nobody asked for may have together, to have them of all instances.
@@ -94,7 +93,7 @@ impl Tracer<'_> {
         let outputs = self.outputs(path, ties[ties.len() - 1].rule);
         let (mut looked_at, mut led, mut follower) = (0, 0, Follower::new(self));
         let route = follower.route(path, ties);
-        for place in far_apart(told::sample(0..outputs.len() as u32)) {
+        for place in told::sample(0..outputs.len() as u32) {
             looked_at += 1;
             if let Ok(Some(trail)) = follower.follow(&route, outputs[place.index()]) {
                 led += 1;

@@ -13,7 +13,7 @@ use std::hash::Hash;
 use tacho_tables::near::partition_near;
 use tacho_tables::row::Row;
 use tacho_tables::rows::grouped::Grouped;
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::{Callback, Execution};
 
 /// Start and end of an execution, and the busy time of its thread before it.
@@ -87,7 +87,7 @@ impl Busy {
             return;
         }
         self.group = seen.groups.exclusive().collect();
-        for (row, execution) in far_apart(seen.executions.numbered()) {
+        for (row, execution) in seen.executions.numbered() {
             let of_team = self.team[seen.stream_of(row) as usize].is_some();
             if let Some(group) = self.group.get(&execution.callback).filter(|_| of_team) {
                 let executions = self.of_group.entry(*group).or_default();
@@ -301,7 +301,7 @@ fn ran_the_same<K: Hash + Eq>(
 ) -> BTreeSet<(u32, u32)> {
     let (mut ran, mut together) = (HashMap::default(), BTreeSet::new());
     for (index, stream) in (0u32..).zip(&seen.streams).filter(|(_, stream)| counts(stream)) {
-        for execution in far_apart(stream.executions.iter()) {
+        for execution in stream.executions.iter() {
             let other = key(seen.executions[*execution].callback).and_then(|key| ran.insert(key, index));
             if let Some(other) = other.filter(|other| *other != index) {
                 together.insert((other, index));
@@ -353,7 +353,7 @@ fn spans<'a>(
     executions: &'a [Row<Execution>],
 ) -> impl Iterator<Item = (Row<StreamSeen>, Span)> + 'a {
     let mut before = 0i64;
-    far_apart(executions.iter().enumerate()).map(move |(position, execution)| {
+    executions.iter().enumerate().map(move |(position, execution)| {
         let row = &seen.executions[*execution];
         // One that never ended kept its thread until the next one began, or for good.
         let next = executions.get(position + 1).map(|n| seen.executions[*n].start_ns);

@@ -24,7 +24,6 @@ use std::collections::BTreeMap;
 use tacho_tables::in_order::in_order;
 use tacho_tables::row::Row;
 use tacho_tables::rows::grouped::Grouped;
-use tacho_tables::rows::relieve;
 use tacho_tables::{
     Callback, CallbackKind, Cause, CauseKind, Execution, Hop, Instance, MaybeNs, Name, Node, OffCpu, Preemption,
 };
@@ -239,8 +238,6 @@ struct Explainer<'a> {
 impl Explainer<'_> {
     /// Everything that the instance with this last hop consists of.
     fn parts(&self, last: &Hop) -> Parts {
-        // Instances that are explained lie far apart, and each has many rows of many tables.
-        relieve();
         let output = Output { execution: last.execution, publication: self.output_of(last), time: last.output_ns };
         let mut parts = Pieces::default();
         let mut follower = self.follower.borrow_mut();

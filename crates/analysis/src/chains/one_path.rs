@@ -8,7 +8,7 @@ use super::{reaction, told, MadeOf, Traced, Tracer};
 use crate::graph::Path;
 use crate::observe::PublicationSeen;
 use tacho_tables::row::Row;
-use tacho_tables::rows::{far_apart, relieve, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::{Chain, ChainInput, Hop, Instance, LinkRule, Node};
 
 /// All instances of these paths, in their order. `many_hops`: those that nobody asked for have them of some instances
@@ -28,7 +28,7 @@ pub(super) fn trace(tracer: &Tracer<'_>, paths: &[(Vec<Tie>, Path)], many_hops: 
             .collect();
         let mut followed: Vec<&mut Following<'_>> = following.iter_mut().flatten().collect();
         followed.sort_by(|one, other| one.route.order().cmp(other.route.order()));
-        for output in far_apart(outputs.iter()) {
+        for output in outputs.iter() {
             for path in &mut followed {
                 path.take(tracer, &mut follower, *output);
             }
@@ -123,7 +123,6 @@ impl<'p> Following<'p> {
         let mut tables = self.tables;
         let told = (!self.keeps_all).then(|| told::told(&tables.instances));
         for instance in told.iter().flatten() {
-            relieve();
             // Once more: it leads where it led before.
             if let Ok(Some(trail)) = follower.follow(&self.route, self.followed[instance.index()]) {
                 tables.hops.extend(trail.rows(*instance));

@@ -5,7 +5,7 @@ use super::Tracer;
 use crate::graph::{End, Path};
 use crate::observe::{PublicationSeen, Topic, INTERNAL};
 use tacho_tables::row::Row;
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::{Execution, LinkRule, Node};
 
 impl Tracer<'_> {
@@ -16,7 +16,7 @@ impl Tracer<'_> {
         let mine = |p: &&Row<PublicationSeen>| {
             self.seen.publications[**p].endpoint.is_some_and(|e| endpoints[e].node == path.nodes[0])
         };
-        far_apart(of.publications.iter()).filter(mine).copied().collect()
+        of.publications.iter().filter(mine).copied().collect()
     }
 
     /// The outputs of a path's last node that its last topic may lead to: its last publish call in each execution, on
@@ -35,7 +35,7 @@ impl Tracer<'_> {
         if path.end != End::Output {
             return self.ends_in_callbacks(path, (node, topic), of_node);
         }
-        for execution in far_apart(self.usage.publishing(node).iter()) {
+        for execution in self.usage.publishing(node).iter() {
             if let Some(last) = self.usage.published_in(*execution).iter().rfind(|p| of_node(p)) {
                 let time = seen.publications[*last].time;
                 if rule != LinkRule::SameCallback || self.usage.taken_in(seen, *execution, node, topic, time).is_some()
@@ -49,7 +49,7 @@ impl Tracer<'_> {
         }
         let takes = self.usage.takes(node, topic);
         let mut before = None;
-        let executions = far_apart(takes.iter()).filter_map(|t| seen.takes[*t].execution);
+        let executions = takes.iter().filter_map(|t| seen.takes[*t].execution);
         let executions = executions.filter(|e| before.replace(*e) != Some(*e));
         let ends = executions.filter_map(|e| Some((e, seen.executions[e].end_ns.get()?)));
         ends.map(|(execution, time)| Output { execution: Some(execution), publication: None, time }).collect()
@@ -66,7 +66,7 @@ impl Tracer<'_> {
         let last = path.nodes.len() - 1;
         // In the order of the takes, and once where a callback took several.
         let mut before = None;
-        let taken = far_apart(self.usage.takes(node, topic).iter()).map(|take| &seen.takes[*take]);
+        let taken = self.usage.takes(node, topic).iter().map(|take| &seen.takes[*take]);
         let taken = taken.filter_map(|take| Some((take.execution?, take.time)));
         let taken = taken.filter(|(execution, _)| before.replace(*execution) != Some(*execution));
         if path.end == End::Return {

@@ -6,7 +6,7 @@ use crate::chains::{Output, Tracer};
 use crate::observe::PublicationSeen;
 use tacho_tables::near::partition_near;
 use tacho_tables::row::Row;
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::{Chain, ChainInput, MaybeNs};
 
 /// One row an input of a chain: a publication in `origins`. `descents`: (publication, when the output was made), in the
@@ -24,7 +24,7 @@ pub(crate) fn inputs(
         let row = &seen.publications[*publication];
         row.execution.map_or(row.time, |e| seen.executions[e].start_ns)
     };
-    let starts: Rows<i64> = far_apart(origins.iter()).map(read).collect();
+    let starts: Rows<i64> = origins.iter().map(read).collect();
     let places = origins.iter().copied().zip(0..).collect::<Rows<(Row<PublicationSeen>, u32)>>().sorted_by(Ord::cmp);
     let mut near = 0;
     let mut position = |publication: Row<PublicationSeen>| {
@@ -43,7 +43,7 @@ pub(crate) fn inputs(
         last_used_ns: span.last_used,
         replaced_ns: span.last_used.get().and_then(&mut replaced).into(),
     };
-    far_apart(spans(&starts, &descents)).filter(|span| counts(&starts[span.input])).map(row).collect()
+    spans(&starts, &descents).filter(|span| counts(&starts[span.input])).map(row).collect()
 }
 
 /// What became of one input.
@@ -62,7 +62,7 @@ fn spans<'a>(starts: &'a [i64], descents: &[(usize, i64)]) -> impl Iterator<Item
     let none = || std::iter::repeat_n(MaybeNs::NONE, starts.len()).collect::<Rows<MaybeNs>>();
     let (mut reflected, mut last_used) = (none(), none());
     let mut next = first;
-    for (input, time) in far_apart(descents.iter()) {
+    for (input, time) in descents.iter() {
         while next <= *input {
             reflected[next] = (*time).into();
             next += 1;

@@ -4,7 +4,7 @@ use crate::chains::busy::Busy;
 use crate::observe::{Seen, StreamSeen};
 use crate::stages::Ways;
 use tacho_tables::row::Row;
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::Execution;
 use tacho_tables::ExecutorThread;
 
@@ -76,5 +76,5 @@ fn execution_spans(seen: &Seen, stream: &StreamSeen) -> Rows<(i64, i64)> {
         let next = stream.executions.get(position + 1).map_or(stream.last_ns, start);
         seen.executions[*execution].end_ns.get().unwrap_or(next).min(next.max(start(execution)))
     };
-    far_apart(stream.executions.iter().enumerate()).map(|(position, e)| (start(e), end(position, e))).collect()
+    stream.executions.iter().enumerate().map(|(position, e)| (start(e), end(position, e))).collect()
 }

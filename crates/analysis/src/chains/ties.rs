@@ -21,7 +21,7 @@ use std::sync::{Arc, OnceLock};
 use tacho_tables::in_order::in_order;
 use tacho_tables::row::Row;
 use tacho_tables::rows::grouped::Grouped;
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::{Callback, CallbackKind, Endpoint, Execution, Link, LinkEvidence, LinkRule, Node};
 use tacho_workload::links::{Links, Rule};
 use tacho_workload::model::is_called;
@@ -303,7 +303,7 @@ impl<'a> Ties<'a> {
     fn outputs(&self, node: Row<Node>, topic: Option<Row<Topic>>) -> Rows<Output> {
         let seen = self.seen;
         let mut outputs = Rows::new();
-        for execution in far_apart(self.usage.publishing(node).iter()) {
+        for execution in self.usage.publishing(node).iter() {
             for publication in self.usage.published_in(*execution) {
                 let row = &seen.publications[*publication];
                 let endpoint = row.endpoint.map(|e| &seen.endpoints[e]);
@@ -320,6 +320,6 @@ impl<'a> Ties<'a> {
         let took = |o: &&Output| {
             self.usage.answered_or_taken_in(self.seen, Some(o.publication), o.execution, node, input, o.time).is_some()
         };
-        far_apart(outputs.iter()).filter(took).count()
+        outputs.iter().filter(took).count()
     }
 }

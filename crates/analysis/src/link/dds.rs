@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap as HashMap;
 use tacho_events::Gid;
 use tacho_tables::row::{rows_of, Row};
 use tacho_tables::rows::grouped::Grouped;
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::{Endpoint, Process};
 
 /// RTPS counts 2^-32 s: its times of a publish call and rmw's differ by the rounding.
@@ -66,7 +66,7 @@ pub(super) fn link(seen: &mut Seen) -> Samples {
         seen.endpoints.numbered().filter_map(|(row, e)| Some((e.gid?, row))).collect();
     let stamped = stamped(seen);
     let mut of_publication: Rows<u32> = std::iter::repeat_n(NONE, seen.publications.len()).collect();
-    for (number, sample) in far_apart(dds.samples.iter().enumerate()) {
+    for (number, sample) in dds.samples.iter().enumerate() {
         let by_stamp = || {
             let writer = *writers.get(&sample.writer)?;
             (sample.source_timestamp != 0).then(|| nearest(stamped.of(writer), sample.source_timestamp))?
@@ -79,7 +79,7 @@ pub(super) fn link(seen: &mut Seen) -> Samples {
         }
     }
     let samples = Samples { dds, of_publication };
-    for row in far_apart(rows_of(&seen.takes)) {
+    for row in rows_of(&seen.takes) {
         let take = &seen.takes[row];
         let Some(publication) = take.publication.filter(|_| take.arrival.get().is_none()) else { continue };
         let from = seen.publications[publication].process;

@@ -8,7 +8,6 @@ use crate::observe::serving::Ended;
 use crate::observe::{Seen, TakeSeen, Topic};
 use std::collections::BTreeMap;
 use tacho_tables::row::{Column, Row};
-use tacho_tables::rows::far_apart;
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{named, Endpoint, Note};
 
@@ -83,7 +82,7 @@ fn doubt(
         return None; // its own events tell what was lost
     }
     let taken = takes.len() as u64;
-    let linked = far_apart(takes.iter()).filter(|take| seen.takes[**take].publication.is_some());
+    let linked = takes.iter().filter(|take| seen.takes[**take].publication.is_some());
     let linked = linked.count() as u64;
     let called = seen.endpoints[subscription].called;
     let doubt = match (called > taken * 2, linked * 2 < taken) {
@@ -93,7 +92,9 @@ fn doubt(
     };
     // Where most of what was recorded here is linked, the others came from elsewhere.
     let (from, to) = (seen.endpoints[subscription].created_ns, ended.served_until(seen, subscription));
-    let meant = far_apart(of.publications.iter())
+    let meant = of
+        .publications
+        .iter()
         .map(|p| &seen.publications[*p])
         .filter(|p| (from..=to).contains(&p.time) && seen.related(p.process, process));
     let meant = meant.count() as u64;

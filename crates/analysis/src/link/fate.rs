@@ -3,7 +3,7 @@
 use crate::observe::{PublicationSeen, INTERNAL};
 use crate::stages::Ways;
 use tacho_tables::row::Row;
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::{Delivery, Endpoint, LostIn, Process};
 
 /// Why a subscription never took a message.
@@ -33,7 +33,7 @@ type Sent = (Row<Endpoint>, Row<Endpoint>, i64);
 
 impl<'a> Fates<'a> {
     pub fn new(ways: &'a Ways) -> Fates<'a> {
-        let lost = far_apart(ways.carried.messages.messages.iter()).filter(|m| m.delivery == Delivery::Lost);
+        let lost = ways.carried.messages.messages.iter().filter(|m| m.delivery == Delivery::Lost);
         let lost = lost.filter_map(|m| Some(((m.publisher?, m.subscription, m.publish_ns.get()?), m.lost_in)));
         Fates { ways, lost: lost.collect::<Rows<_>>().sorted_by(|one, other| one.0.cmp(&other.0)) }
     }

@@ -3,15 +3,14 @@
 use super::{Matched, Messages};
 use crate::observe::{PublicationSeen, Seen, TakeSeen};
 use tacho_tables::row::Row;
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::{Layers, Note};
 
 /// One row for each message that was taken and whose publication is known, none in emulated time.
 pub(crate) fn layers(seen: &Seen, matched: &Matched, messages: &Messages) -> (Rows<Layers>, Option<Note>) {
     let Messages { messages, takes, .. } = messages;
     let (mut rows, mut out_of_order) = (Rows::new(), 0);
-    for (index, (message, take)) in
-        far_apart(messages.iter().zip(takes).enumerate()).filter(|(_, (message, _))| !message.emulated)
+    for (index, (message, take)) in messages.iter().zip(takes).enumerate().filter(|(_, (message, _))| !message.emulated)
     {
         let Some(row) = *take else { continue };
         let take = &seen.takes[row];

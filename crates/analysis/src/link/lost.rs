@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap as HashMap;
 use tacho_tables::in_order::in_order;
 use tacho_tables::near::partition_near;
 use tacho_tables::row::{Column, Row};
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::{Delivery, Endpoint, LostIn, MaybeNs, Message, Note, Process};
 use tacho_workload::model::{Start, Workload};
 
@@ -76,7 +76,7 @@ impl Lost<'_> {
     fn of_topic(&self, of: &OfTopic) -> OnTopic {
         let (seen, mut found) = (self.seen, OnTopic::default());
         let mut sent_by: HashMap<Row<Endpoint>, Rows<(Row<PublicationSeen>, i64)>> = HashMap::default();
-        for publication in far_apart(of.publications.iter()) {
+        for publication in of.publications.iter() {
             let row = &seen.publications[*publication];
             if let Some(publisher) = row.endpoint {
                 sent_by.entry(publisher).or_default().push((*publication, row.time));
@@ -84,7 +84,7 @@ impl Lost<'_> {
         }
         for subscription in of.subscriptions.iter().filter(|s| !seen.roscpp.told.contains(s)) {
             let mut ends = Ends::default();
-            let own = far_apart(self.matched.takes.of(*subscription).iter()).map(|take| &seen.takes[*take]);
+            let own = self.matched.takes.of(*subscription).iter().map(|take| &seen.takes[*take]);
             let taken: Rows<(Row<PublicationSeen>, i64)> =
                 own.filter_map(|take| Some((take.publication?, take.time))).collect();
             let taken = taken.sorted_by(|a, b| a.0.cmp(&b.0));
@@ -96,7 +96,7 @@ impl Lost<'_> {
             };
             for publisher in &of.publishers {
                 let Some(mine) = sent_by.get(publisher) else { continue };
-                let mine: Vec<Sent> = far_apart(mine.iter()).map(&mut sent).collect();
+                let mine: Vec<Sent> = mine.iter().map(&mut sent).collect();
                 self.between(*publisher, *subscription, &mine, &mut ends, &mut found);
             }
             found.ends.push((*subscription, ends));

@@ -7,7 +7,7 @@ use crate::observe::{EndpointSeen, PublicationSeen, Seen, TakeSeen, Topic, INTER
 use crate::Options;
 use tacho_tables::in_order::both;
 use tacho_tables::row::{Column, Row};
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::{Delivery, Endpoint, EndpointKind, Message, Note, Publication};
 use tacho_workload::model::Workload;
 
@@ -64,7 +64,7 @@ fn taken(seen: &Seen, matched: &Matched, ended: &Ended, options: &Options, workl
     let mut not_recorded = 0;
     // When each was sent, and its row among the takes, or that many behind them its place among the lost.
     let mut order: Rows<(i64, u32)> = Rows::new();
-    for (row, take) in far_apart(seen.takes.numbered()) {
+    for (row, take) in seen.takes.numbered() {
         let publication = publication_of(take);
         if !options.measures(publication.map_or(take.time, PublicationSeen::belongs_ns)) {
             continue;
@@ -120,7 +120,7 @@ fn taken(seen: &Seen, matched: &Matched, ended: &Ended, options: &Options, workl
         }
     };
     let (mut messages, mut takes) = (Rows::new(), Rows::new());
-    for (_, row) in far_apart(order.iter()) {
+    for (_, row) in order.iter() {
         let take = (*row < takes_end).then(|| Row::new(*row));
         messages.push(take.map_or_else(|| lost[(row - takes_end) as usize], |take| message(&seen.takes[take])));
         takes.push(take);
@@ -150,8 +150,7 @@ fn deadlines_ns(
 }
 
 fn mean_distance_ns(seen: &Seen, publications: &[Row<PublicationSeen>], options: &Options) -> Option<i64> {
-    let measured =
-        far_apart(publications.iter()).map(|p| &seen.publications[*p]).filter(|p| options.measures(p.belongs_ns()));
+    let measured = publications.iter().map(|p| &seen.publications[*p]).filter(|p| options.measures(p.belongs_ns()));
     let (mut count, mut first, mut last) = (0, i64::MAX, i64::MIN);
     for publication in measured {
         count += 1;

@@ -10,7 +10,7 @@ use crate::observe::{PublicationSeen, Seen, TakeSeen, Topic, UnlinkedOfRos1, INT
 use crate::Options;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use tacho_tables::row::Row;
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::{CallbackKind, Delivery, Endpoint, LostIn, MaybeNs, Message, Process};
 
 const TCPROS: u64 = 1;
@@ -104,9 +104,9 @@ pub(super) fn link(of: &Ros1, seen: &mut Seen) -> Found {
         }
         Source::Unknown => None,
     };
-    let sources: Rows<_> = far_apart(of.pushes.iter()).map(|push| publication_of(push.source)).collect();
+    let sources: Rows<_> = of.pushes.iter().map(|push| publication_of(push.source)).collect();
     let mut written_ns: Rows<(Row<TakeSeen>, i64)> = Rows::new();
-    for (push, source) in far_apart(of.pushes.iter().zip(&sources)) {
+    for (push, source) in of.pushes.iter().zip(&sources) {
         let Some(take) = push.take else { continue };
         let latched_here = matches!(push.source, Source::Unknown);
         match source {
@@ -210,7 +210,7 @@ impl<'a> Connection<'a> {
     fn new(outgoing: &'a Outgoing, incoming: &'a Incoming) -> Self {
         let mut connection = Connection { outgoing, incoming, matched: Rows::new(), alike: 0 };
         connection.matched = match incoming.ports.transport {
-            TCPROS => far_apart(incoming.received.iter()).map(|r| connection.numbered(r)).collect(),
+            TCPROS => incoming.received.iter().map(|r| connection.numbered(r)).collect(),
             _ => connection.found_by_content(),
         };
         connection
@@ -229,7 +229,7 @@ impl<'a> Connection<'a> {
         let by_digest = by_digest.sorted_by(Ord::cmp);
         let mut next = 0;
         let mut found = Rows::new();
-        for received in far_apart(self.incoming.received.iter()) {
+        for received in self.incoming.received.iter() {
             let from = by_digest.partition_point(|of| *of < (received.digest, next));
             let could_be = |of: &&(u64, u32)| {
                 of.0 == received.digest && self.outgoing.written[of.1 as usize].time <= received.time

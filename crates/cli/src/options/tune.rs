@@ -17,6 +17,7 @@ Examples:
   tacho tune runs/latest --goal 'p99 localisation' --at-most 'cpu=60 %' --keep ndt.priority
   tacho tune workloads/autoware-localisation.yaml --method common-rate --method arrival --prove -o runs/tuned
   tacho tune --prove -o runs/tuned --resume
+  tacho tune runs/drive --goal drive --change spin     how fast can the car drive, and what permits it?
   tacho tune runs/changed --promised runs/tuned    is the changed system as fast as the plan promised?
   tacho tune workloads/study-e.yaml --method common-rate --cores 2 --check 0.05ms --check ray_ground_filter=0.5ms")]
 pub struct Tune {
@@ -31,7 +32,7 @@ pub struct Tune {
     #[arg(long, value_name = "NAME")]
     pub chain: Option<String>,
     /// With search: what to improve: mean, p99, worst, reaction or age, of the tuned chain or of one that is named; or
-    /// cpu; repeat it for several [default: mean]
+    /// cpu; or drive, the greatest speed at which a car drives safely; repeat it for several [default: mean]
     #[arg(long, value_name = "FIGURE [CHAIN]")]
     pub goal: Vec<Goal>,
     /// With search: the most that a figure may be: 'p99 localisation=50 ms', 'cpu=60 %' (of one CPU)
@@ -43,7 +44,7 @@ pub struct Tune {
     /// With search: a node or topic that stays as it is, or one key of it (ndt.priority)
     #[arg(long, value_name = "NAME[.KEY]")]
     pub keep: Vec<String>,
-    /// With search: most candidates to simulate [default: 1000]
+    /// With search: most candidates to simulate [default: 1000; 100 if they drive]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub evaluations: Option<u32>,
     /// With search: simulate every candidate, at most 1000000

@@ -123,7 +123,6 @@ pub(crate) fn figures(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<BagT
             let missing = missing.filter(|missing| !counted && *missing <= own.len() as u64);
             so_far.missing =
                 if first { missing } else { so_far.missing.zip(missing).map(|(before, more)| before + more) };
-            tacho_tables::rows::release();
         }
     }
     if found.values().any(|topic| topic.stamped > 0) {

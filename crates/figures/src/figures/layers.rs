@@ -4,7 +4,7 @@ use crate::figures::Repeat;
 use std::collections::BTreeMap;
 use tacho_tables::row::Row;
 use tacho_tables::rows::grouped::Grouped;
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::summary::{Distribution, LayerFigures, LayerPart};
 use tacho_tables::{Layers, Tables, LAYERS};
 
@@ -23,7 +23,7 @@ fn grouped<'a>(repeats: &[Repeat<'a>], topic: impl Fn(&'a Tables, &Layers) -> Op
     let mut groups: BTreeMap<(Option<&str>, [bool; 10]), u32> = BTreeMap::new();
     let mut of_row: Rows<u32> = Rows::new();
     for Repeat { tables, .. } in repeats {
-        for row in far_apart(tables.layers.iter()) {
+        for row in tables.layers.iter() {
             let next = groups.len() as u32;
             of_row.push(*groups.entry((topic(tables, row), row.parts_ns().map(|p| p.is_some()))).or_insert(next));
         }

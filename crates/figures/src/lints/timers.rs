@@ -7,7 +7,6 @@ use super::{Case, Lint};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeMap;
 use tacho_tables::row::Row;
-use tacho_tables::rows::far_apart;
 use tacho_tables::Callback;
 
 /// Part of a period from which on a start is late.
@@ -63,7 +62,7 @@ fn late_timer(
     // When the start before was due. A start that nothing held up is on the grid, which may wander.
     let (mut grid, mut near) = (ran.first()?.start_ns, 0);
     let mut others = Shares::default();
-    for ran in far_apart(ran[1..].iter()) {
+    for ran in ran[1..].iter() {
         let due = grid + period;
         let waited = ran.start_ns - due;
         others.0.clear();

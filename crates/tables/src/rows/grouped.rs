@@ -1,7 +1,7 @@
 //! Values by group, of any length in bounded memory: one flat list of values and where each group ends in it.
 
 use crate::row::Row;
-use crate::rows::{relieve, Rows};
+use crate::rows::Rows;
 use std::marker::PhantomData;
 
 /// Values of a group that are placed at once, where there are no more groups than this; fewer where those that wait for
@@ -9,8 +9,6 @@ use std::marker::PhantomData;
 const TOGETHER: usize = 256;
 const MOST_TOGETHER: usize = 1 << 14;
 const MOST_WAITING_BYTES: usize = 16 << 20;
-/// Values after which it is asked whether to give pages back.
-const ASKED: usize = 1024;
 
 /// Values of each row of the table of `K`, in the order in which they were given.
 pub struct Grouped<K, T> {
@@ -45,7 +43,7 @@ impl<K, T: Copy + Default> Grouped<K, T> {
             _ => 1,
         };
         let mut waiting: Vec<Vec<T>> = vec![Vec::new(); if together > 1 { groups } else { 0 }];
-        for (step, (group, value)) in of().enumerate() {
+        for (group, value) in of() {
             match waiting.get_mut(group.index()) {
                 None => put(group.index(), &[value]),
                 Some(values) => {
@@ -55,9 +53,6 @@ impl<K, T: Copy + Default> Grouped<K, T> {
                         values.clear();
                     }
                 }
-            }
-            if step % ASKED == ASKED - 1 {
-                relieve();
             }
         }
         waiting.iter().enumerate().for_each(|(group, values)| put(group, values));

@@ -21,15 +21,18 @@ pub enum Figure {
     Age,
     /// CPU time of all nodes, percent of one CPU.
     Cpu,
+    /// Time for 100 m at the greatest speed at which the car drives safely, s (docs/tune.md).
+    Drive,
 }
 
-const FIGURES: [(&str, Figure); 6] = [
+const FIGURES: [(&str, Figure); 7] = [
     ("mean", Figure::Mean),
     ("p99", Figure::P99),
     ("worst", Figure::Worst),
     ("reaction", Figure::Reaction),
     ("age", Figure::Age),
     ("cpu", Figure::Cpu),
+    ("drive", Figure::Drive),
 ];
 
 impl Figure {
@@ -42,18 +45,24 @@ impl Figure {
     pub fn unit(self) -> &'static str {
         match self {
             Figure::Cpu => "%",
+            Figure::Drive => "s/100 m",
             _ => "ms",
         }
     }
+
+    /// Whether it is one of a chain, or else of the whole system.
+    pub fn is_of_chain(self) -> bool {
+        !matches!(self, Figure::Cpu | Figure::Drive)
+    }
 }
 
-/// A figure of a chain, or the CPU time of the system: `p99 localisation`, `cpu`.
+/// A figure of a chain, or of the whole system: `p99 localisation`, `cpu`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Goal {
     /// The figure.
     pub figure: Figure,
-    /// The chain; absent for the CPU time, and if the chain that is tuned is meant.
+    /// The chain; absent for a figure of the system, and if the chain that is tuned is meant.
     pub chain: Option<String>,
 }
 
@@ -68,15 +77,17 @@ impl FromStr for Goal {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Goal, String> {
-        let expected = "expected mean, p99, worst, reaction or age, and a chain if it is not the tuned one; or cpu";
+        let expected = "expected mean, p99, worst, reaction or age, and a chain if it is not the tuned one; or cpu or \
+                        drive";
         let wrong = || format!("found `{text}`, {expected}");
         let words: Vec<&str> = text.split_whitespace().collect();
         let (name, chain) = match words.as_slice() {
             [name] => (*name, None),
-            [name, chain] if *name != "cpu" => (*name, Some((*chain).to_owned())),
+            [name, chain] => (*name, Some((*chain).to_owned())),
             _ => return Err(wrong()),
         };
         let figure = FIGURES.iter().find(|(known, _)| *known == name).map(|(_, figure)| *figure);
+        let figure = figure.filter(|figure| chain.is_none() || figure.is_of_chain());
         Ok(Goal { figure: figure.ok_or_else(wrong)?, chain })
     }
 }
@@ -125,6 +136,7 @@ impl FromStr for Bound {
         let (goal, most) = (goal.parse::<Goal>()?, most.trim());
         let value = match goal.figure {
             Figure::Cpu => most.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok()),
+            Figure::Drive => parse_duration(most).ok().map(|time| time.as_secs_f64()),
             _ => parse_duration(most).ok().map(|time| time.as_secs_f64() * 1e3),
         };
         let unit =
@@ -160,19 +172,19 @@ mod tests {
 
     #[test]
     fn goals_and_bounds_are_read_as_they_are_written() {
-        for text in ["mean", "p99 localisation", "cpu"] {
+        for text in ["mean", "p99 localisation", "cpu", "drive"] {
             assert_eq!(text.parse::<Goal>().expect("a goal").to_string(), text);
         }
         let most = |text: &str| text.parse::<Bound>().map(|bound| bound.most);
         assert_eq!(
-            (most("p99 localisation=50 ms"), most("worst=0.2s"), most("cpu=60 %")),
-            (Ok(50.0), Ok(200.0), Ok(60.0))
+            (most("p99 localisation=50 ms"), most("worst=0.2s"), most("cpu=60 %"), most("drive=12 s")),
+            (Ok(50.0), Ok(200.0), Ok(60.0), Ok(12.0))
         );
     }
 
     #[test]
     fn what_is_no_goal_or_bound_is_an_error_that_quotes_it() {
-        for text in ["best", "", "cpu localisation", "p99 a b"] {
+        for text in ["best", "", "cpu localisation", "drive control", "p99 a b"] {
             assert!(text.parse::<Goal>().expect_err(text).contains(&format!("`{text}`")));
         }
         for text in ["p99", "p99=50", "cpu=60", "cpu=0 %", "mean=-1 ms"] {

@@ -1,5 +1,6 @@
 //! Figures of a workload that is simulated: the simulator's events, analysed as those of any run.
 
+use super::drive::Driving;
 use super::goal::{Figure, Goal};
 use anyhow::{bail, Context, Result};
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,8 @@ pub(super) struct Oracle<'a> {
     pub simulator: &'a Simulator<'a>,
     /// An existing folder for the events, which it leaves as it was.
     pub folder: &'a Path,
+    /// How it drives; `None` if no goal or bound is about that.
+    pub driving: Option<Driving>,
 }
 
 /// What is compared of a system.
@@ -30,6 +33,9 @@ pub struct SystemFigures {
     /// CPU time of all nodes, percent of one CPU; absent if it is not known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu_percent: Option<f64>,
+    /// Greatest speed at which every drive was safe; absent if there is none, and if no goal is about that.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub safe_m_per_s: Option<f64>,
 }
 
 /// Times of one chain; absent if nothing came through.
@@ -62,17 +68,15 @@ pub struct ChainTimes {
 impl SystemFigures {
     /// The figure of a goal; `None` if there is none.
     pub fn of(&self, goal: &Goal, tuned: &str) -> Option<f64> {
-        if goal.figure == Figure::Cpu {
-            return self.cpu_percent;
-        }
-        let chain = self.chains.get(goal.chain(tuned))?;
+        let chain = || self.chains.get(goal.chain(tuned));
         match goal.figure {
-            Figure::Mean => chain.mean_ms,
-            Figure::P99 => chain.p99_ms,
-            Figure::Worst => chain.worst_ms,
-            Figure::Reaction => chain.reaction_ms,
-            Figure::Age => chain.age_ms,
-            Figure::Cpu => None,
+            Figure::Mean => chain()?.mean_ms,
+            Figure::P99 => chain()?.p99_ms,
+            Figure::Worst => chain()?.worst_ms,
+            Figure::Reaction => chain()?.reaction_ms,
+            Figure::Age => chain()?.age_ms,
+            Figure::Cpu => self.cpu_percent,
+            Figure::Drive => self.safe_m_per_s.map(|m_per_s| 100.0 / m_per_s),
         }
     }
 }
@@ -150,7 +154,12 @@ impl Oracle<'_> {
         }
         let all = cpu_percent.len() == repeats as usize && repeats > 0;
         let cpu_percent = all.then(|| cpu_percent.iter().sum::<f64>() / cpu_percent.len() as f64);
-        Ok(SystemFigures { chains: chains.into_iter().map(|(name, of)| (name, of.times())).collect(), cpu_percent })
+        let safe_m_per_s = match self.driving {
+            Some(driving) => self.safe_m_per_s(workload, driving, repeats)?,
+            None => None,
+        };
+        let chains = chains.into_iter().map(|(name, of)| (name, of.times())).collect();
+        Ok(SystemFigures { chains, cpu_percent, safe_m_per_s })
     }
 }
 

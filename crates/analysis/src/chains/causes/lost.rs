@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use tacho_tables::in_order::in_order;
 use tacho_tables::near::partition_near;
 use tacho_tables::row::Row;
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::{Callback, CauseKind, Endpoint, LinkRule, LostIn, Node, NodeState};
 
 /// Chains that begin alike and are looked at together.
@@ -86,7 +86,7 @@ impl<'a> Lost<'a> {
         let mut counted: Vec<Counted<'_>> = counted.collect();
         let lost = (0u32..).zip(chains).flat_map(|(chain, of)| of.lost.iter().map(move |input| (*input, chain)));
         let lost = lost.collect::<Rows<_>>().sorted_by(Ord::cmp);
-        for (input, chain) in far_apart(lost.iter()) {
+        for (input, chain) in lost.iter() {
             let of = &mut counted[*chain as usize];
             let end = self.end_of(*input, of, &mut edges);
             *of.ends.entry(end).or_default() += 1;

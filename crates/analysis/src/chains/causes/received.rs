@@ -7,7 +7,7 @@ use crate::stages::Ways;
 use std::sync::OnceLock;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::grouped::Grouped;
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::{Endpoint, Node};
 
 pub(super) struct Received<'a> {
@@ -54,14 +54,13 @@ impl<'a> Received<'a> {
         let seen = self.seen;
         let TrafficSeen { taken, published } = self.traffic[subscription].get_or_init(|| {
             let endpoint = &seen.endpoints[subscription];
-            let takes =
-                far_apart(self.usage.takes(endpoint.node, endpoint.topic).iter()).map(|take| &seen.takes[*take]);
+            let takes = self.usage.takes(endpoint.node, endpoint.topic).iter().map(|take| &seen.takes[*take]);
             let own = takes.filter(|take| take.endpoint == subscription);
             let taken = own.filter_map(|take| Some((seen.publications[take.publication?].time, take.time)));
             let published = &seen.by_topic[endpoint.topic].publications;
             TrafficSeen {
                 taken: taken.collect::<Rows<_>>().sorted_by(Ord::cmp),
-                published: far_apart(published.iter()).map(|row| seen.publications[*row].time).collect(),
+                published: published.iter().map(|row| seen.publications[*row].time).collect(),
             }
         });
         Traffic { taken, published }

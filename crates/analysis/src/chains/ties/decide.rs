@@ -8,7 +8,7 @@ use super::{Tie, BESIDE_A_STAMP, FREED, LATEST_BESIDE_ANOTHER_INPUT, LATEST_ON_T
 use crate::observe::Topic;
 use rustc_hash::FxHashSet as HashSet;
 use tacho_tables::row::Row;
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::{Callback, CallbackKind, EndpointKind, Execution, LinkEvidence, LinkRule, Node};
 
 /// Part of the outputs that must show something for all to be taken for it.
@@ -115,7 +115,7 @@ impl Ties<'_> {
             let at_an_edge = of_thread.first() == Some(&o.execution) || of_thread.last() == Some(&o.execution);
             !at_an_edge && execution.end_ns.get().is_some_and(|end| !seen.lacks(execution.start_ns, end))
         };
-        let whole: Rows<Output> = far_apart(outputs.iter()).filter(is_whole).copied().collect();
+        let whole: Rows<Output> = outputs.iter().filter(is_whole).copied().collect();
         if whole.len() < TIMES {
             outputs.iter().copied().collect()
         } else {
@@ -137,7 +137,7 @@ impl Ties<'_> {
             self.seen.callbacks[callback].kind == CallbackKind::Timer
                 && self.usage.taken_in(self.seen, o.execution, node, input, o.time).is_none()
         };
-        far_apart(outputs.iter()).filter(on_timer).count()
+        outputs.iter().filter(on_timer).count()
     }
 
     /// Whether outputs that the callbacks of other inputs publish have nothing to do with an input that has outputs of
@@ -148,7 +148,7 @@ impl Ties<'_> {
         let of_another = |o: &&Output| {
             others.iter().any(|other| self.usage.taken_in(self.seen, o.execution, node, *other, o.time).is_some())
         };
-        let of_others = far_apart(outputs.iter()).filter(of_another).count();
+        let of_others = outputs.iter().filter(of_another).count();
         of_others as f64 >= NEARLY_ALL * outputs.len() as f64
             && self.own_outputs(node, input).iter().any(|own| *own != topic)
             && !self.waits_for(node, input, outputs)
@@ -178,8 +178,7 @@ impl Ties<'_> {
         let Some(first) = self.usage.takes(node, input).first().map(|take| seen.takes[*take].time) else {
             return false;
         };
-        let callbacks: HashSet<Row<Callback>> =
-            far_apart(outputs.iter()).map(|o| seen.executions[o.execution].callback).collect();
+        let callbacks: HashSet<Row<Callback>> = outputs.iter().map(|o| seen.executions[o.execution].callback).collect();
         let before = |execution: &Row<Execution>| seen.executions[*execution].start_ns < first;
         let in_vain = callbacks.iter().flat_map(|c| self.executions_of(*c)).filter(|e| before(e)).count();
         in_vain >= TIMES && !outputs.iter().any(|o| o.time < first)
@@ -200,7 +199,7 @@ impl Ties<'_> {
         let completes = |o: &&Output| {
             inputs.iter().any(|i| self.usage.taken_in(self.seen, o.execution, node, *i, o.time).is_some())
         };
-        let completed = far_apart(outputs.iter()).filter(completes).count();
+        let completed = outputs.iter().filter(completes).count();
         if inputs.len() < 2 || (completed as f64) < NEARLY_ALL * outputs.len() as f64 {
             return None;
         }

@@ -5,7 +5,6 @@ use super::{Output, Ties, FILTER_EXPLAINS};
 use crate::observe::{PublicationSeen, TakeSeen, Topic};
 use rustc_hash::FxHashSet as HashSet;
 use tacho_tables::row::Row;
-use tacho_tables::rows::far_apart;
 use tacho_tables::Node;
 
 impl Ties<'_> {
@@ -22,7 +21,7 @@ impl Ties<'_> {
         let explained = |input: &Row<Topic>| {
             let takes = self.usage.takes(node, *input);
             let enough = |(k, o): (usize, &Output)| takes.partition_point(|t| self.seen.takes[*t].time <= o.time) > k;
-            far_apart(outputs.iter().enumerate()).filter(|(k, o)| enough((*k, o))).count() as f64
+            outputs.iter().enumerate().filter(|(k, o)| enough((*k, o))).count() as f64
                 >= FILTER_EXPLAINS * outputs.len() as f64
         };
         let found = (inputs.len() > 1 && inputs.iter().all(explained)).then_some(inputs);
@@ -46,7 +45,7 @@ impl Ties<'_> {
         }
         let stamp_of = |take: Row<TakeSeen>| Some(seen.takes[take].header_stamp).filter(|stamp| *stamp != 0);
         let (mut next, mut found) = (0, Vec::new());
-        for output in far_apart(outputs.into_iter()) {
+        for output in outputs.into_iter() {
             let own = self.usage.taken_in(seen, output.execution, node, input, output.time);
             let until = takes.partition_point(|t| seen.takes[*t].time <= output.time);
             let candidates = next.min(until)..until;

@@ -8,7 +8,6 @@ use super::{Output, Ties, TIMES};
 use crate::observe::{TakeSeen, Topic};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use tacho_tables::row::Row;
-use tacho_tables::rows::far_apart;
 use tacho_tables::Node;
 
 /// How likely a node that keeps no message (it copies them) may look like one that frees them after outputs.
@@ -32,10 +31,10 @@ impl Ties<'_> {
         let seen = self.seen;
         let takes = self.usage.takes(node, input);
         let addresses: HashSet<u64> =
-            far_apart(takes.iter()).map(|take| seen.takes[*take].message).filter(|message| *message != 0).collect();
+            takes.iter().map(|take| seen.takes[*take].message).filter(|message| *message != 0).collect();
         let mut times: HashMap<u32, Times> = HashMap::default();
         let step = takes.len().div_ceil(KEPT).max(1);
-        for pair in far_apart(takes.windows(2).step_by(step)) {
+        for pair in takes.windows(2).step_by(step) {
             let (kept, next) = (&seen.takes[pair[0]], &seen.takes[pair[1]]);
             let held_from = kept.execution.map_or(Some(kept.time), |e| seen.executions[e].end_ns.get());
             let Some(held_from) = held_from.filter(|_| kept.message != 0 && !seen.lacks(kept.time, next.time)) else {

@@ -7,7 +7,7 @@ use crate::observe::Topic;
 use rustc_hash::FxHashSet as HashSet;
 use tacho_tables::row::Row;
 use tacho_tables::rows::grouped::Grouped;
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::{Callback, CallbackKind, Execution, Node};
 
 impl Ties<'_> {
@@ -25,19 +25,18 @@ impl Ties<'_> {
     /// those are used up.
     pub(super) fn empties(&self, node: Row<Node>, input: Row<Topic>, outputs: &[Output]) -> Option<f64> {
         let seen = self.seen;
-        let callbacks: HashSet<Row<Callback>> =
-            far_apart(outputs.iter()).map(|o| seen.executions[o.execution].callback).collect();
+        let callbacks: HashSet<Row<Callback>> = outputs.iter().map(|o| seen.executions[o.execution].callback).collect();
         let mut executions: Rows<Row<Execution>> =
             callbacks.iter().flat_map(|c| self.executions_of(*c)).copied().collect();
         executions = executions.sorted_by(|a, b| seen.executions[*a].start_ns.cmp(&seen.executions[*b].start_ns));
-        let publishing: HashSet<Row<Execution>> = far_apart(outputs.iter()).map(|o| o.execution).collect();
+        let publishing: HashSet<Row<Execution>> = outputs.iter().map(|o| o.execution).collect();
         let mut others = self.usage.inputs(node);
         others.retain(|other| *other != input && !seen.legs.is_leg(*other));
         let mut since = i64::MIN;
         let (mut near, mut near_others) = (0, vec![0; others.len()]);
         let (mut counted, mut with_new, mut with_any, mut with_this_alone, mut idle, mut idle_of_all) =
             (0, 0, 0, 0, 0, 0);
-        for row in far_apart(executions.iter()) {
+        for row in executions.iter() {
             let execution = &seen.executions[*row];
             let (start, end) = (execution.start_ns, execution.end_ns.get().unwrap_or(execution.start_ns));
             let is_new = |topic: Row<Topic>, near: &mut usize| {
@@ -89,13 +88,13 @@ impl Ties<'_> {
                 (output.publication, take)
             })
         };
-        far_apart(outputs.iter()).filter_map(made_of).collect()
+        outputs.iter().filter_map(made_of).collect()
     }
 
     /// Whether messages are taken by a callback that something else began: a timer that looks at its queues.
     pub(super) fn polls(&self, node: Row<Node>, input: Row<Topic>) -> bool {
         let takes = self.usage.takes(node, input);
-        let polled = far_apart(takes.iter()).filter(|t| {
+        let polled = takes.iter().filter(|t| {
             let take = &self.seen.takes[**t];
             take.execution.is_some_and(|e| {
                 let execution = &self.seen.executions[e];

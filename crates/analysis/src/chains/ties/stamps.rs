@@ -6,7 +6,7 @@ use crate::observe::{TakeSeen, Topic};
 use rustc_hash::FxHashSet as HashSet;
 use tacho_tables::near::partition_near;
 use tacho_tables::row::Row;
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::Node;
 
 /// Part of the outputs that must have an input of the same stamp: the first may be made of inputs from before the
@@ -19,8 +19,7 @@ impl Ties<'_> {
     /// The latest input before each output that carries the output's stamp.
     pub(super) fn by_stamp(&self, node: Row<Node>, input: Row<Topic>, outputs: &[Output]) -> InputOf {
         let seen = self.seen;
-        let stamped =
-            far_apart(self.usage.takes(node, input).iter()).map(|take| (seen.takes[*take].header_stamp, *take));
+        let stamped = self.usage.takes(node, input).iter().map(|take| (seen.takes[*take].header_stamp, *take));
         let takes: Rows<(i64, Row<TakeSeen>)> = stamped.filter(|(stamp, _)| *stamp != 0).collect();
         let takes = takes.sorted_by(Ord::cmp);
         let mut near = 0;
@@ -31,7 +30,7 @@ impl Ties<'_> {
             let take = same.map(|(_, take)| *take).find(|take| seen.takes[*take].time <= output.time)?;
             Some((output.publication, take))
         };
-        far_apart(outputs.iter()).filter_map(latest).collect()
+        outputs.iter().filter_map(latest).collect()
     }
 
     /// Whether the node hands on the stamps of an input, and a stamp says something else, or more, than that the
@@ -47,7 +46,7 @@ impl Ties<'_> {
         }
         let own = |o: &Output| self.usage.taken_in(seen, o.execution, node, input, o.time);
         let mut near = 0;
-        !far_apart(since.iter()).all(|o| own(o).is_some() && own(o) == found.find(o.publication, &mut near))
+        !since.iter().all(|o| own(o).is_some() && own(o) == found.find(o.publication, &mut near))
     }
 
     /// Whether outputs carry the stamp of another input, and not of this one.

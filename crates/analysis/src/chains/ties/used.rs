@@ -6,7 +6,6 @@ use crate::observe::{TakeSeen, Topic};
 use crate::stages::Ways;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use tacho_tables::row::Row;
-use tacho_tables::rows::far_apart;
 use tacho_tables::{Endpoint, Execution, Node};
 
 /// Messages on which executions computed.
@@ -52,6 +51,6 @@ impl Ties<'_> {
             let (_, take) = told.iter().rfind(|(time, _)| *time <= output.time)?;
             Some((output.publication, *take))
         };
-        far_apart(outputs.iter()).filter_map(made_of).collect()
+        outputs.iter().filter_map(made_of).collect()
     }
 }

@@ -6,7 +6,7 @@ use crate::observe::{Seen, StreamSeen};
 use rustc_hash::FxHashMap as HashMap;
 use tacho_tables::row::Row;
 use tacho_tables::rows::grouped::Grouped;
-use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::rows::Rows;
 use tacho_tables::{Execution, Note, OffCpu, Preemption};
 
 /// Part of a thread's time in which its state may be unknown, since single switches are missing, for its sums to be
@@ -100,7 +100,7 @@ impl Scheduler {
             thread.holes.iter().map(|hole| (hole.1.min(to) - hole.0.max(from)).max(0)).sum()
         };
 
-        for index in far_apart(0..seen.executions.len()) {
+        for index in 0..seen.executions.len() {
             let execution = &mut seen.executions[index];
             let stream = seen.execution_stream[index];
             let began_known = self.known_at_start.get(index).copied().unwrap_or(false);
