@@ -283,6 +283,7 @@ def test_what_the_roadside_unit_says_crosses_a_link_with_delay_and_loss(tacho, w
     assert quality(run)["planner", "plans_with_stop_for_others"] > 20, done.stdout
 
 
+@pytest.mark.timing
 @pytest.mark.skipif(
     not all((ROOT / f"build/lib/libtacho_tasks_{name}.so").exists() for name in ("lidar", "camera")),
     reason="the tasks of perception are not built: make perception",

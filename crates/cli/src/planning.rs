@@ -129,9 +129,10 @@ pub fn describe(plan: &Plan, text: &mut Lines) {
     }
     if let Some(planned) = plan.planned.safe_m_per_s {
         let as_is = plan.as_is.safe_m_per_s.map_or("at no speed".into(), |m_per_s| format!("up to {m_per_s:.1} m/s"));
+        let drives = plan.tuned.workload.run.repeats.max(OTHER_DRAWS);
         text.line(format_args!(
-            "  the car drives safely {as_is} as it is, up to {planned:.1} m/s planned ({OTHER_DRAWS} of {OTHER_DRAWS} \
-             drives, simulated)"
+            "  the car drives safely {as_is} as it is, up to {planned:.1} m/s planned ({drives} of {drives} drives, \
+             simulated)"
         ));
     }
     if let (Some(as_is), Some(planned)) = (plan.as_is.cpu_percent, plan.planned.cpu_percent) {

@@ -82,7 +82,8 @@ mod tests {
     use super::locks::try_lock;
     use super::object::shared_memory;
     use super::*;
-    use std::fs::File;
+    use std::fs::{self, File};
+    use std::io;
     use std::path::PathBuf;
     use std::process::{Child, Command, Stdio};
 
@@ -92,6 +93,19 @@ mod tests {
     impl Process {
         fn that_has(file: File) -> Process {
             Process(Command::new("sleep").arg("1000").stdin(Stdio::from(file)).spawn().unwrap())
+        }
+
+        /// One that makes the file itself: a process that another test has just started inherits what this one has open.
+        fn that_makes(path: &Path) -> Process {
+            let script = "exec 3>\"$0\"; exec sleep 1000";
+            let child = Command::new("sh").arg("-c").arg(script).arg(path).spawn().unwrap();
+            let opened = format!("/proc/{}/fd", child.id());
+            let is_open =
+                |fd: io::Result<fs::DirEntry>| fd.and_then(|fd| fd.path().read_link()).is_ok_and(|of| of == path);
+            while !fs::read_dir(&opened).unwrap().any(is_open) {
+                std::thread::yield_now();
+            }
+            Process(child)
         }
 
         fn id(&self) -> u32 {
@@ -110,7 +124,7 @@ mod tests {
     fn noted(folder: &Path, name: &str) -> (Note, Process, PathBuf) {
         let mut note = Note::begin_in(folder).unwrap();
         let path = shared_memory().join(format!("tacho-test-{name}-{}", std::process::id()));
-        let child = Process::that_has(File::create(&path).unwrap());
+        let child = Process::that_makes(&path);
         note.started(child.id());
         note.look();
         (note, child, path)

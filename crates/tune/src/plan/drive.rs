@@ -1,7 +1,7 @@
 //! The greatest speed at which the car of a workload drives safely, in virtual time.
 
 use super::oracle::Oracle;
-use anyhow::{bail, Result};
+use anyhow::{bail, Context, Result};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tacho_events::run::RunDirectory;
@@ -57,12 +57,12 @@ impl Oracle<'_> {
     /// The greatest speed at which all drives keep their lane, touch nothing and reach that speed, found by bisection;
     /// `None` if there is none.
     pub(super) fn safe_m_per_s(&self, workload: &Workload, driving: Driving, repeats: u32) -> Result<Option<f64>> {
-        let (mut safe, mut unsafe_) = (0, (MOST_M_PER_S / STEP_M_PER_S) as u32 + 1);
-        while safe + 1 < unsafe_ {
-            let step = (safe + unsafe_) / 2;
+        let (mut safe, mut too_fast) = (0, (MOST_M_PER_S / STEP_M_PER_S) as u32 + 1);
+        while safe + 1 < too_fast {
+            let step = (safe + too_fast) / 2;
             match self.is_safe(workload, f64::from(step) * STEP_M_PER_S, driving, repeats)? {
                 true => safe = step,
-                false => unsafe_ = step,
+                false => too_fast = step,
             }
         }
         Ok((safe > 0).then(|| f64::from(safe) * STEP_M_PER_S))
@@ -80,7 +80,8 @@ impl Oracle<'_> {
             }
         }
         for repeat in 0..repeats.max(driving.drives) {
-            let folder = tempfile::Builder::new().prefix(".driven-").tempdir_in(self.folder)?;
+            let folder = tempfile::Builder::new().prefix(".driven-").tempdir_in(self.folder);
+            let folder = folder.with_context(|| self.folder.display().to_string())?;
             let driven = self.simulator.repeat(&workload, repeat, &RunDirectory::new(folder.path()), &mut |_| {})?;
             if self.simulator.interrupted.load(Ordering::Relaxed) {
                 bail!("interrupted");
