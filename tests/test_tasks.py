@@ -121,7 +121,7 @@ def test_a_task_that_fails_ends_its_node_with_its_reason(tacho, home, middleware
     assert figures["sink", "messages"] == 14
     assert (figures["relay", "calls"] == 30) if how < 2 else (("relay", "calls") not in figures)
     topics = {topic["topic"]: topic for topic in summary["topics"]}
-    assert topics["/count"]["sent"] >= 100 and topics["/copy"]["sent"] + 15 >= 14
+    assert topics["/count"]["sent"] > 80 and topics["/copy"]["sent"] + 15 >= 14
     (chain,) = summary["chains"]
     assert chain["instances"] >= 1
 

@@ -2,10 +2,12 @@
 
 import ast
 import json
+import re
 import shutil
 import subprocess
 
 import pytest
+from waiting import finished
 
 SPINNING = """
 middleware: inproc
@@ -158,11 +160,15 @@ def test_the_goal_of_driving_finds_what_keeps_the_car_from_driving_fast(tacho, w
     assert fast >= slow + 2
     assert f"safely up to {slow:.1f} m/s as it is, up to {fast:.1f} m/s planned" in done.stdout
     assert f"--speed {fast:.1f}m/s" in (tacho.directory / "out/plan/plan.md").read_text()
-    # Drives with other phases agree.
+    # Drives with other phases, into the corner, agree: 13 of 13 drives do not mean that all others are safe.
     drives = ["--virtual", "--costs", "run", "--speed", f"{fast:.1f}m/s", "--duration", "18s"]
     drives += ["--repeats", "8", "--seed", "77"]
-    tacho("drive", "out/planned.yaml", *drives, "-o", "fast")
-    assert "Success: 8 of 8" not in tacho(*as_it_is, *drives, "-o", "slow", expect=1).stdout
+    good = {}
+    for name, drive in (("planned", ["drive", "out/planned.yaml"]), ("as it is", as_it_is)):
+        out, err = finished(tacho.start(*drive, *drives, "-o", name))
+        assert (found := re.search(r"Success: (\d) of 8 drives", out)), err
+        good[name] = int(found[1])
+    assert good["planned"] > good["as it is"], good
 
 
 def test_without_a_car_there_is_nothing_to_drive(tacho, measured):

@@ -95,7 +95,7 @@ mod tests {
             Process(Command::new("sleep").arg("1000").stdin(Stdio::from(file)).spawn().unwrap())
         }
 
-        /// One that makes the file itself: a process that another test has just started inherits what this one has open.
+        /// One that makes the file itself: what this process has open, one that another test starts inherits.
         fn that_makes(path: &Path) -> Process {
             let script = "exec 3>\"$0\"; exec sleep 1000";
             let child = Command::new("sh").arg("-c").arg(script).arg(path).spawn().unwrap();
