@@ -16,6 +16,9 @@ const WITHOUT_A_CPU: (f64, f64) = (0.08, 1.0);
 /// A callback that lacked a CPU for more of its time would keep up if it had the CPU.
 const LACKED: f64 = 0.3;
 
+/// Part of its time for which a callback computes at least, if it lacks a CPU: 20 threads would have to share one.
+const LEAST_COMPUTED: f64 = 0.05;
+
 /// By scheduler events who had the CPUs; without them, that callbacks were off the CPU while others used much.
 pub(super) fn suspect(late: &Late<'_>, known: &[Suspect]) -> Option<Suspect> {
     let hungry = Hungry::among(late, known);
@@ -53,11 +56,14 @@ impl<'a> Hungry<'a> {
             let rows = of_it.clone().map(|((_, row), _)| &repeat.tables.executions[*row]);
             ran_ns += rows.clone().filter_map(|row| Some(row.end_ns.get()? - row.start_ns)).sum::<i64>();
             if repeat.tables.preemptions.is_empty() {
-                // Off the CPU: a queue that fills with work for which a CPU is missing, else it may have slept.
+                // Off the CPU: a queue that fills with work for which a CPU is missing, else it may have slept. What
+                // hardly computes slept: a thread that can run gets a CPU now and then.
                 let fills =
                     of_it.clone().all(|((_, row), (_, at))| late.is_its_own_queue(&Named::of(repeat, *row), *at));
-                let off = rows.filter_map(|row| Some(row.end_ns.get()? - row.start_ns - row.cpu_ns.get()?));
-                lacked_ns += if fills { off.sum::<i64>() } else { 0 };
+                let times = rows.filter_map(|row| Some((row.end_ns.get()? - row.start_ns, row.cpu_ns.get()?)));
+                let (wall_ns, cpu_ns) = times.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+                let computes = cpu_ns as f64 >= LEAST_COMPUTED * wall_ns as f64;
+                lacked_ns += if fills && computes { wall_ns - cpu_ns } else { 0 };
             } else {
                 let lacked = repeat.tables.preemptions.iter().filter(|row| row.state == OffCpu::Runnable);
                 let lacked = lacked.filter(|row| row.execution.is_some_and(|row| own.contains_key(&(number, row))));

@@ -83,6 +83,8 @@ fn a_queue_that_fills_because_its_callback_has_no_cpu_is_the_program_s_that_has_
     let (burner, own) = (Some(CauseKind::Preemption), Some(CauseKind::ExecutorBusy));
     assert_eq!(kinds(&own_queue(MS, 10 * MS, None)), [own, burner]);
     assert_eq!(kinds(&own_queue(300 * US, 10 * MS, None)), [burner, own]);
+    // One that computes for 2 % of its time slept, whatever others did.
+    assert_eq!(kinds(&own_queue(20 * US, 10 * MS, None)), [own, burner]);
 }
 
 #[test]
