@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tacho_campaign::Running;
 use tacho_events::run::RunDirectory;
-use tacho_figures::drive::{Drive, VEHICLE};
+use tacho_figures::drive::{has_vehicle, Drive};
 use tacho_printing::Lines;
 use tacho_runner::bench::Bench;
 use tacho_runner::install::Installation;
 use tacho_simulate::Simulator;
 use tacho_tables::store;
 use tacho_tables::summary::{Drives, Point};
-use tacho_workload::tasks::{aiming_at_speed, SPEED};
+use tacho_workload::tasks::{aimed_speeds, SPEED};
 use tacho_workload::{rates, Sweep, Workload};
 use tiny_http::Server;
 
@@ -157,13 +157,8 @@ fn read(options: &Options, installation: &Installation) -> Result<(Sweep, Option
     let mut overrides = options.varied.overrides(&options.set);
     let mut sweep = check::read_sweep(&options.workload, &overrides)?;
     for point in &sweep.points {
-        let vehicles = point.workload.nodes.iter().filter(|node| node.work.task() == Some(VEHICLE)).count();
-        if vehicles != 1 {
-            return Err(Failure::Usage(format!(
-                "{}: found {vehicles} nodes of the task `{VEHICLE}`, expected one",
-                options.workload.display()
-            )));
-        }
+        has_vehicle(&point.workload)
+            .map_err(|found| Failure::Usage(format!("{}: {found}", options.workload.display())))?;
     }
     if let Some(speed) = &options.speed {
         overrides.set.extend(set_speed(options, installation, &sweep, speed)?);
@@ -194,8 +189,8 @@ fn set_speed(
 ) -> Result<Vec<String>, Failure> {
     let kinds = installation.tasks().context("libraries of tasks")?;
     let workload = &sweep.points[0].workload;
-    let set = |place: usize| format!("{}.work.{SPEED}={speed}", workload.nodes[place].name);
-    let set: Vec<String> = aiming_at_speed(workload, &kinds).map(set).collect();
+    let set = |(place, _): (usize, f64)| format!("{}.work.{SPEED}={speed}", workload.nodes[place].name);
+    let set: Vec<String> = aimed_speeds(workload, &kinds).map(set).collect();
     if set.is_empty() {
         return Err(Failure::Usage(format!(
             "--speed {speed}: no task of {} has a parameter `{SPEED}`, expected one such as `trajectory`",

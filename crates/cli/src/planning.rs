@@ -14,15 +14,11 @@ use tacho_printing::Lines;
 use tacho_runner::install::Installation;
 use tacho_runner::scheduling::is_permitted;
 use tacho_simulate::{fit, Simulator};
-use tacho_tune::plan::{write_files, Figure, Goal, Key, Machine, Plan, Planning, OTHER_DRAWS, PLAN_FOLDER};
+use tacho_tune::plan::{usual_evaluations, write_files, Figure, Goal, Key, Machine, Plan, Planning, PLAN_FOLDER};
 use tacho_tune::search::Settings;
 use tacho_tune::{Promised, Proof};
 use tacho_workload::Workload;
 
-/// Candidates that are simulated unless the user names another number.
-const EVALUATIONS: usize = 1000;
-/// The same if the car drives at several speeds for each.
-const EVALUATIONS_OF_DRIVES: usize = 100;
 /// Most candidates that `--exhaustive` simulates.
 const MOST: f64 = 1e6;
 
@@ -50,10 +46,8 @@ pub fn search(
         cpus: (0..cpus as u32).filter(|cpu| is_permitted(&[*cpu], None)).collect(),
         scheduling: Machine::asked().filter(|scheduling| is_permitted(&[], Some(*scheduling))).collect(),
     };
-    let drives =
-        goals.iter().chain(asked.at_most.iter().map(|bound| &bound.goal)).any(|goal| goal.figure == Figure::Drive);
-    let usual = if drives { EVALUATIONS_OF_DRIVES } else { EVALUATIONS };
-    let evaluations = asked.evaluations.map_or(usual, |count| count as usize);
+    let evaluations =
+        asked.evaluations.map_or_else(|| usual_evaluations(&goals, &asked.at_most), |count| count as usize);
     let planning = Planning {
         simulator: &simulator,
         workload,
@@ -127,13 +121,8 @@ pub fn describe(plan: &Plan, text: &mut Lines) {
             ));
         }
     }
-    if let Some(planned) = plan.planned.safe_m_per_s {
-        let as_is = plan.as_is.safe_m_per_s.map_or("at no speed".into(), |m_per_s| format!("up to {m_per_s:.1} m/s"));
-        let drives = plan.tuned.workload.run.repeats.max(OTHER_DRAWS);
-        text.line(format_args!(
-            "  the car drives safely {as_is} as it is, up to {planned:.1} m/s planned ({drives} of {drives} drives, \
-             simulated)"
-        ));
+    if let Some(speeds) = plan.safe_speeds() {
+        text.line(format_args!("  the car drives safely {speeds}"));
     }
     if let (Some(as_is), Some(planned)) = (plan.as_is.cpu_percent, plan.planned.cpu_percent) {
         text.line(format_args!("  CPU: {as_is:.1} % of one as it is, {planned:.1} % planned (simulated)"));

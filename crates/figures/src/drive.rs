@@ -1,11 +1,20 @@
 //! How the vehicle of a run drove: what its task reports, as a verdict.
 
 use tacho_events::run::RunInfo;
+use tacho_workload::Workload;
 
 /// The task that drives.
-pub const VEHICLE: &str = "vehicle";
+const VEHICLE: &str = "vehicle";
 /// A shorter way is no drive.
 const LEAST_DRIVEN_M: f64 = 1.0;
+
+/// Err unless the workload has exactly one vehicle: says how many were found.
+pub fn has_vehicle(workload: &Workload) -> Result<(), String> {
+    match workload.nodes.iter().filter(|node| node.work.task() == Some(VEHICLE)).count() {
+        1 => Ok(()),
+        vehicles => Err(format!("found {vehicles} nodes of the task `{VEHICLE}`, expected one")),
+    }
+}
 
 /// Outcome of one drive (docs/drive.md).
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,8 +1,8 @@
 //! Rows of a table of any length in bounded memory.
 //!
 //! Long tables have a share of the machine's memory together. One that finds no room in it lies in a file without a
-//! name, mapped into memory; a thread gives what was touched of it back to the kernel, so that pages of half as much
-//! are resident. Analysis goes through all tables in the order of time, which makes those few that it needs at once.
+//! name, mapped into memory. A thread returns touched pages to the kernel, so resident pages stay near half of that
+//! share. Analysis goes through all tables in the order of time, which makes those few that it needs at once.
 
 pub mod grouped;
 mod index;

@@ -35,10 +35,13 @@ use tacho_workload::model::Executor;
 use tacho_workload::random::mix;
 use tacho_workload::Workload;
 
+/// Candidates that are simulated unless the user names another number; if the car drives for each.
+const EVALUATIONS: usize = 1000;
+const EVALUATIONS_OF_DRIVES: usize = 100;
 /// Draws of phases and work that each candidate gets: a prime, over which phases are stratified.
 const DRAWS: u32 = 5;
 /// Draws of other phases, for the candidate that was chosen: it may owe its place to the phases of the search.
-pub const OTHER_DRAWS: u32 = 13;
+const OTHER_DRAWS: u32 = 13;
 /// Periods of the slowest node in each draw; more if a goal is about rare cases.
 const PERIODS: f64 = 5.0;
 const PERIODS_OF_RARE: f64 = 20.0;
@@ -221,7 +224,7 @@ impl Planning<'_> {
     }
 
     fn is_about_driving(&self) -> bool {
-        self.figures().any(|goal| goal.figure == Figure::Drive)
+        drive::is_wanted(self.goals, self.bounds)
     }
 
     /// The goals, and those that are bounded.
@@ -412,6 +415,16 @@ impl Planning<'_> {
         };
         let steps = space.turned(choice).into_iter().zip(&turned);
         steps.map(|(turned, knob)| PlanStep { turned, buys: buys(knob) }).collect()
+    }
+}
+
+/// Candidates that are simulated unless the user names another number: fewer if the car drives at several speeds for
+/// each.
+pub fn usual_evaluations(goals: &[Goal], bounds: &[Bound]) -> usize {
+    if drive::is_wanted(goals, bounds) {
+        EVALUATIONS_OF_DRIVES
+    } else {
+        EVALUATIONS
     }
 }
 

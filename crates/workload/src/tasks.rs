@@ -1,7 +1,7 @@
 //! The kinds of tasks that a workload may name, as libraries of tasks describe them (`native/include/tacho/task.h`).
 
 use crate::diagnostic::did_you_mean;
-use crate::model::{Node, Workload};
+use crate::model::{Work, Workload};
 use std::f64::consts::PI;
 use std::path::PathBuf;
 
@@ -93,13 +93,14 @@ impl std::fmt::Display for ParameterError {
 /// The parameter of planning that says at which speed the car aims.
 pub const SPEED: &str = "speed";
 
-/// Places of the nodes whose tasks aim at a speed.
-pub fn aiming_at_speed<'a>(workload: &'a Workload, kinds: &'a [TaskKind]) -> impl Iterator<Item = usize> + 'a {
-    let aims = |node: &Node| {
-        let kind = kinds.iter().find(|kind| node.work.task() == Some(&kind.name));
-        kind.is_some_and(|kind| kind.parameters.iter().any(|parameter| parameter.name == SPEED))
-    };
-    workload.nodes.iter().enumerate().filter(move |(_, node)| aims(node)).map(|(place, _)| place)
+/// The nodes whose tasks aim at a speed, by their places, and that speed, m/s.
+pub fn aimed_speeds<'a>(workload: &'a Workload, kinds: &'a [TaskKind]) -> impl Iterator<Item = (usize, f64)> + 'a {
+    workload.nodes.iter().enumerate().filter_map(|(place, node)| {
+        let Work::Task { name, parameters } = &node.work else { return None };
+        let kind = kinds.iter().find(|kind| kind.name == *name)?;
+        let at = kind.parameters.iter().position(|parameter| parameter.name == SPEED)?;
+        Some((place, kind.values(parameters).ok()?[at]))
+    })
 }
 
 /// The units of each quantity, by the unit that tasks receive, with their factors.

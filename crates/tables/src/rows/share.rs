@@ -70,7 +70,7 @@ fn mapped() -> MutexGuard<'static, Vec<(usize, usize)>> {
 
 /// From now on, pages of this mapping are given back.
 pub(super) fn watch(bytes: &MmapMut) {
-    // None if no thread can be made: analysis goes on without one, with more pages.
+    // If no thread can be started, this is None, and more pages stay resident.
     static WATCH: OnceLock<Option<Thread>> = OnceLock::new();
     mapped().push((bytes.as_ptr() as usize, bytes.len()));
     MAPPED_BYTES.fetch_add(bytes.len(), Ordering::Relaxed);
@@ -91,7 +91,7 @@ fn may_be_many() -> bool {
     MAPPED_BYTES.load(Ordering::Relaxed) > resident_share_bytes()
 }
 
-/// Gives pages back whenever they are many.
+/// Returns pages to the kernel while more of them are resident than should be.
 fn keep_few() {
     loop {
         if !may_be_many() {

@@ -1,13 +1,13 @@
 //! The greatest speed at which the car of a workload drives safely, in virtual time.
 
+use super::goal::{Bound, Figure, Goal};
 use super::oracle::Oracle;
-use anyhow::{bail, Context, Result};
-use std::sync::atomic::Ordering;
+use super::{Plan, OTHER_DRAWS};
+use anyhow::Result;
 use std::time::Duration;
-use tacho_events::run::RunDirectory;
-use tacho_figures::drive::{Drive, VEHICLE};
+use tacho_figures::drive::{has_vehicle, Drive};
 use tacho_workload::model::Work;
-use tacho_workload::tasks::{aiming_at_speed, TaskKind, SPEED};
+use tacho_workload::tasks::{aimed_speeds, TaskKind, SPEED};
 use tacho_workload::Workload;
 
 /// Speeds that are tried: multiples of the first, up to the second, m/s.
@@ -23,17 +23,19 @@ const REACHED: f64 = 0.95;
 pub(super) struct Driving {
     /// Least way of each drive, if the car keeps to its speed.
     pub way_m: f64,
-    /// Fewest drives at each speed, each with other phases.
+    /// Drives at each speed, each with other phases.
     pub drives: u32,
+}
+
+/// Whether a goal or bound is about how fast the car drives.
+pub(super) fn is_wanted(goals: &[Goal], bounds: &[Bound]) -> bool {
+    goals.iter().chain(bounds.iter().map(|bound| &bound.goal)).any(|goal| goal.figure == Figure::Drive)
 }
 
 /// Refuses a workload that no car drives. Err says what it lacks.
 pub(super) fn check(workload: &Workload, tasks: &[TaskKind]) -> Result<(), String> {
-    let vehicles = workload.nodes.iter().filter(|node| node.work.task() == Some(VEHICLE)).count();
-    if vehicles != 1 {
-        return Err(format!("`drive`: found {vehicles} nodes of the task `{VEHICLE}`, expected one"));
-    }
-    match aiming_at_speed(workload, tasks).next() {
+    has_vehicle(workload).map_err(|found| format!("`drive`: {found}"))?;
+    match aimed_speeds(workload, tasks).next() {
         Some(_) => Ok(()),
         None => Err(format!("`drive`: no task has a parameter `{SPEED}`, expected one such as `trajectory`")),
     }
@@ -41,26 +43,18 @@ pub(super) fn check(workload: &Workload, tasks: &[TaskKind]) -> Result<(), Strin
 
 /// The way of the workload's own drive: its duration at the speed that it aims at.
 pub(super) fn way_m(workload: &Workload, tasks: &[TaskKind]) -> f64 {
-    let aimed = |place: usize| match &workload.nodes[place].work {
-        Work::Task { name, parameters } => {
-            let kind = tasks.iter().find(|kind| kind.name == *name)?;
-            let at = kind.parameters.iter().position(|parameter| parameter.name == SPEED)?;
-            Some(kind.values(parameters).ok()?[at])
-        }
-        _ => None,
-    };
-    let m_per_s = aiming_at_speed(workload, tasks).filter_map(aimed).fold(0.0, f64::max);
+    let m_per_s = aimed_speeds(workload, tasks).map(|(_, m_per_s)| m_per_s).fold(0.0, f64::max);
     m_per_s * workload.run.duration.as_secs_f64()
 }
 
 impl Oracle<'_> {
     /// The greatest speed at which all drives keep their lane, touch nothing and reach that speed, found by bisection;
     /// `None` if there is none.
-    pub(super) fn safe_m_per_s(&self, workload: &Workload, driving: Driving, repeats: u32) -> Result<Option<f64>> {
+    pub(super) fn safe_m_per_s(&self, workload: &Workload, driving: Driving) -> Result<Option<f64>> {
         let (mut safe, mut too_fast) = (0, (MOST_M_PER_S / STEP_M_PER_S) as u32 + 1);
         while safe + 1 < too_fast {
             let step = (safe + too_fast) / 2;
-            match self.is_safe(workload, f64::from(step) * STEP_M_PER_S, driving, repeats)? {
+            match self.is_safe(workload, f64::from(step) * STEP_M_PER_S, driving)? {
                 true => safe = step,
                 false => too_fast = step,
             }
@@ -68,29 +62,35 @@ impl Oracle<'_> {
         Ok((safe > 0).then(|| f64::from(safe) * STEP_M_PER_S))
     }
 
-    fn is_safe(&self, workload: &Workload, m_per_s: f64, driving: Driving, repeats: u32) -> Result<bool> {
+    fn is_safe(&self, workload: &Workload, m_per_s: f64, driving: Driving) -> Result<bool> {
         let mut workload = workload.clone();
         let duration_s = driving.way_m / m_per_s + m_per_s / ACCELERATION_M_PER_S2;
         workload.run.duration = Duration::from_secs_f64(duration_s);
-        let aiming: Vec<usize> = aiming_at_speed(&workload, self.simulator.tasks).collect();
+        let aiming: Vec<usize> = aimed_speeds(&workload, self.simulator.tasks).map(|(place, _)| place).collect();
         for place in aiming {
             if let Work::Task { parameters, .. } = &mut workload.nodes[place].work {
                 parameters.retain(|(name, _)| name != SPEED);
                 parameters.push((SPEED.into(), format!("{m_per_s} m/s")));
             }
         }
-        for repeat in 0..repeats.max(driving.drives) {
-            let folder = tempfile::Builder::new().prefix(".driven-").tempdir_in(self.folder);
-            let folder = folder.with_context(|| self.folder.display().to_string())?;
-            let driven = self.simulator.repeat(&workload, repeat, &RunDirectory::new(folder.path()), &mut |_| {})?;
-            if self.simulator.interrupted.load(Ordering::Relaxed) {
-                bail!("interrupted");
-            }
-            let reached = |drive: Drive| drive.is_good() && drive.speed_max_m_per_s >= REACHED * m_per_s;
-            if !Drive::of(&driven).is_some_and(reached) {
+        let reached = |drive: Drive| drive.is_good() && drive.speed_max_m_per_s >= REACHED * m_per_s;
+        for repeat in 0..driving.drives {
+            let drive = self.simulated(&workload, repeat, |simulated, _| Ok(Drive::of(&simulated.info)))?;
+            if !drive.is_some_and(reached) {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+}
+
+impl Plan {
+    /// Up to which speeds the car drives safely, and in how many drives, in words; `None` if no goal is about that or the
+    /// plan is safe at none.
+    pub fn safe_speeds(&self) -> Option<String> {
+        let planned = self.planned.safe_m_per_s?;
+        let as_is = self.as_is.safe_m_per_s.map_or("at no speed".into(), |m_per_s| format!("up to {m_per_s:.1} m/s"));
+        let drives = self.tuned.workload.run.repeats.max(OTHER_DRAWS);
+        Some(format!("{as_is} as it is, up to {planned:.1} m/s planned ({drives} of {drives} drives, simulated)"))
     }
 }

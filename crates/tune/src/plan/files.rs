@@ -207,12 +207,11 @@ fn promise(text: &mut String, plan: &Plan) {
         let cells = [as_is, planned, most].map(|value| number(value, goal.figure.unit()));
         let _ = writeln!(text, "| {goal} | {} |", cells.join(" | "));
     }
-    if let Some(planned) = plan.planned.safe_m_per_s {
-        let as_is = plan.as_is.safe_m_per_s.map_or("at no speed".into(), |m_per_s| format!("up to {m_per_s:.1} m/s"));
+    if let Some((speeds, planned)) = plan.safe_speeds().zip(plan.planned.safe_m_per_s) {
         let _ = writeln!(
             text,
-            "\n`drive` is the time for 100 m at the greatest speed at which all drives are safe: {as_is} as it is, up \
-             to {planned:.1} m/s as planned. To see it: `tacho drive planned.yaml --speed {planned:.1}m/s`."
+            "\n`drive` is the time for 100 m at the greatest speed at which all drives are safe: {speeds}. To see it: \
+             `tacho drive planned.yaml --speed {planned:.1}m/s`."
         );
     }
     let percent = 100.0 * plan.margin;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use tacho_events::run::RunDirectory;
-use tacho_simulate::Simulator;
+use tacho_simulate::{Simulated, Simulator};
 use tacho_tables::row::numbered;
 use tacho_tables::summary::{ChainFigures, Distribution};
 use tacho_tables::Tables;
@@ -136,30 +136,45 @@ impl Oracle<'_> {
             workload.chains.iter().map(|chain| (chain.name.clone(), Samples::default())).collect();
         let mut cpu_percent = Vec::new();
         for repeat in 0..repeats {
-            let folder = tempfile::Builder::new().prefix(".simulated-").tempdir_in(self.folder);
-            let folder = folder.with_context(|| self.folder.display().to_string())?;
-            let run = RunDirectory::new(folder.path());
-            let simulated = self.simulator.simulated(workload, repeat, &run, &mut |_| {})?;
-            if self.simulator.interrupted.load(Ordering::Relaxed) {
-                bail!("interrupted");
-            }
-            for doubt in simulated.info.missing {
-                if !doubts.contains(&doubt) {
-                    doubts.push(doubt);
+            self.simulated(workload, repeat, |simulated, run| {
+                for doubt in simulated.info.missing {
+                    if !doubts.contains(&doubt) {
+                        doubts.push(doubt);
+                    }
                 }
-            }
-            cpu_percent.extend(simulated.cpu_percent);
-            let tables = tacho_analysis::analyse(&run, Some(workload), &mut |_| {})?;
-            sample(&tables, &mut chains);
+                cpu_percent.extend(simulated.cpu_percent);
+                let tables = tacho_analysis::analyse(run, Some(workload), &mut |_| {})?;
+                sample(&tables, &mut chains);
+                Ok(())
+            })?;
         }
         let all = cpu_percent.len() == repeats as usize && repeats > 0;
         let cpu_percent = all.then(|| cpu_percent.iter().sum::<f64>() / cpu_percent.len() as f64);
         let safe_m_per_s = match self.driving {
-            Some(driving) => self.safe_m_per_s(workload, driving, repeats)?,
+            Some(Driving { way_m, drives }) => {
+                self.safe_m_per_s(workload, Driving { way_m, drives: drives.max(repeats) })?
+            }
             None => None,
         };
         let chains = chains.into_iter().map(|(name, of)| (name, of.times())).collect();
         Ok(SystemFigures { chains, cpu_percent, safe_m_per_s })
+    }
+
+    /// Simulates one repeat and gives what `of` makes of it and of its events, which do not stay.
+    pub(super) fn simulated<T>(
+        &self,
+        workload: &Workload,
+        repeat: u32,
+        of: impl FnOnce(Simulated, &RunDirectory) -> Result<T>,
+    ) -> Result<T> {
+        let folder = tempfile::Builder::new().prefix(".simulated-").tempdir_in(self.folder);
+        let folder = folder.with_context(|| self.folder.display().to_string())?;
+        let run = RunDirectory::new(folder.path());
+        let simulated = self.simulator.simulated(workload, repeat, &run, &mut |_| {})?;
+        if self.simulator.interrupted.load(Ordering::Relaxed) {
+            bail!("interrupted");
+        }
+        of(simulated, &run)
     }
 }
 

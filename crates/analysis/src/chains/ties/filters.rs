@@ -45,7 +45,7 @@ impl Ties<'_> {
         }
         let stamp_of = |take: Row<TakeSeen>| Some(seen.takes[take].header_stamp).filter(|stamp| *stamp != 0);
         let (mut next, mut found) = (0, Vec::new());
-        for output in outputs.into_iter() {
+        for output in outputs {
             let own = self.usage.taken_in(seen, output.execution, node, input, output.time);
             let until = takes.partition_point(|t| seen.takes[*t].time <= output.time);
             let candidates = next.min(until)..until;
