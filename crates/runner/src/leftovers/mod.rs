@@ -95,8 +95,8 @@ mod tests {
             Process(Command::new("sleep").arg("1000").stdin(Stdio::from(file)).spawn().unwrap())
         }
 
-        /// One that creates the file itself. A process that another test starts would inherit a file that the tests have
-        /// open.
+        /// One that creates the file itself. A process that another test starts would inherit a file that the tests
+        /// have open.
         fn that_makes(path: &Path) -> Process {
             let script = "exec 3>\"$0\"; exec sleep 1000";
             let child = Command::new("sh").arg("-c").arg(script).arg(path).spawn().unwrap();

@@ -85,8 +85,8 @@ impl Oracle<'_> {
 }
 
 impl Plan {
-    /// Up to which speeds the car drives safely, and in how many drives, in words; `None` if no goal is about that or the
-    /// plan is safe at none.
+    /// Up to which speeds the car drives safely, and in how many drives, in words; `None` if no goal is about that or
+    /// the plan is safe at none.
     pub fn safe_speeds(&self) -> Option<String> {
         let planned = self.planned.safe_m_per_s?;
         let as_is = self.as_is.safe_m_per_s.map_or("at no speed".into(), |m_per_s| format!("up to {m_per_s:.1} m/s"));
