@@ -89,7 +89,7 @@ def test_a_run_of_the_changed_system_stands_beside_what_was_promised(tacho, meas
     [before] = read(tacho, "measured/summary.json")["chains"]
     assert goal["measured"] == before["end_to_end_ms"]["mean"] and goal["is_kept"] is False
     assert goal["promised"] == plan["planned"]["chains"]["chain"]["mean_ms"]
-    assert goal["at_most"] == pytest.approx(goal["promised"] * (1 + plan["margin"]))
+    assert goal["at_most"] == pytest.approx(goal["promised"] * (1 + max(plan["margin"], 0.05)))
     assert "not kept" in tacho("tune", measured, "--promised", "out", expect=1).stdout
     # In virtual time, what was promised is what comes, whatever else the machine does.
     tacho("simulate", "out/planned.yaml", "--costs", measured, "-o", "changed")

@@ -95,7 +95,8 @@ pub fn search(
 
 /// What is promised of a side of the proof.
 pub fn promise(name: &str, plan: Option<&Plan>, promised_ms: &BTreeMap<String, f64>) -> Option<Promised> {
-    Some(Promised::of(*promised_ms.get(name)?, plan?.margin))
+    let promised_ms = *promised_ms.get(name)?;
+    Some(Promised::of(promised_ms, plan?.at_most(Figure::Mean, promised_ms)))
 }
 
 /// What the search did and what it promises, for the terminal.
@@ -114,7 +115,7 @@ pub fn describe(plan: &Plan, text: &mut Lines) {
     for goal in &plan.goals {
         let of = |figures: &tacho_tune::plan::SystemFigures| figures.of(goal, &plan.chain);
         if let (Some(as_is), Some(planned)) = (of(&plan.as_is), of(&plan.planned)) {
-            let (unit, most) = (goal.figure.unit(), planned * (1.0 + plan.margin));
+            let (unit, most) = (goal.figure.unit(), plan.at_most(goal.figure, planned));
             text.line(format_args!(
                 "  {goal}: {as_is:.2} {unit} as it is, {planned:.2} {unit} planned, at most {most:.2} {unit} \
                  (simulated)"

@@ -3,6 +3,9 @@
 use crate::spread::Spread;
 use serde::{Deserialize, Serialize};
 
+/// The kernel may serve the timer of a thread in the fair class this much later (prctl(2), PR_SET_TIMERSLACK).
+const TIMER_SLACK_NS: i64 = 50_000;
+
 /// A size or a number of subscriptions this many times beyond what was measured is not known.
 const BEYOND: f64 = 2.0;
 
@@ -71,7 +74,30 @@ pub struct Found {
     pub beyond: Option<String>,
 }
 
+/// A latency, and what was assumed of it if no run shows it, in words.
+pub(crate) type Latency = (Spread, Option<String>);
+
 impl Costs {
+    /// From a message's arrival to its callback, on an idle CPU: without any measured, that of timers less their slack.
+    pub(crate) fn of_messages(&self) -> Latency {
+        if !self.wake_up.is_empty() || self.timer.is_empty() {
+            return (self.wake_up.clone(), None);
+        }
+        let text = "no run shows how long a message takes to wake its node (all nodes spin there): simulated as that \
+                    of timers, less the 50 us by which the kernel may delay them";
+        (self.timer.map(|ns| (ns - TIMER_SLACK_NS).max(0)), Some(text.into()))
+    }
+
+    /// From a timer's due time to its callback, on an idle CPU: without any measured, that of messages and the slack.
+    pub(crate) fn of_timers(&self) -> Latency {
+        if !self.timer.is_empty() || self.wake_up.is_empty() {
+            return (self.timer.clone(), None);
+        }
+        let text = "no run shows how late timers are: simulated as the wake-up by a message, and the 50 us by which \
+                    the kernel may delay timers";
+        (self.wake_up.map(|ns| ns + TIMER_SLACK_NS), Some(text.into()))
+    }
+
     /// What a task computes in a callback; absent if no run shows it.
     pub fn of_task(&self, callback: &str) -> Option<&Spread> {
         self.tasks.iter().find(|of| of.callback == callback).map(|of| &of.work).filter(|work| !work.is_empty())
@@ -172,6 +198,27 @@ mod tests {
             transit,
             ..Default::default()
         }
+    }
+
+    #[test]
+    fn a_latency_that_no_run_shows_is_not_zero_but_assumed() {
+        let (timer, wake_up) = (Spread::of(vec![40_000, 110_000]), Spread::of(vec![60_000]));
+        let costs = |timer: &Spread, wake_up: &Spread| Costs {
+            timer: timer.clone(),
+            wake_up: wake_up.clone(),
+            ..Costs::default()
+        };
+        let none = Spread::default();
+        let (assumed, why) = costs(&timer, &none).of_messages();
+        assert_eq!(assumed.quantiles_ns, [0, 60_000]);
+        assert!(why.is_some_and(|why| why.contains("wake its node")));
+        let (assumed, why) = costs(&none, &wake_up).of_timers();
+        assert_eq!(assumed.quantiles_ns, [110_000]);
+        assert!(why.is_some_and(|why| why.contains("how late timers are")));
+        let both = costs(&timer, &wake_up);
+        assert_eq!((both.of_messages(), both.of_timers()), ((wake_up, None), (timer, None)));
+        // Without any costs, nothing takes time.
+        assert_eq!(Costs::default().of_messages(), (none, None));
     }
 
     #[test]

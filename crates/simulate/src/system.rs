@@ -136,13 +136,8 @@ pub(crate) fn build(
         builder.thread(BACKGROUND, builder.tid, Owner::Background, &[], None);
     }
     let links = builder.links();
+    let latencies = builder.latencies();
     let Builder { trace, kernel, threads, processes, nodes, executors, workers, phases, doubts, .. } = builder;
-    let latencies = Latencies {
-        timer: costs.timer.clone(),
-        wake_up: costs.wake_up.clone(),
-        take_ns: costs.take_ns,
-        check_ns: costs.check_ns,
-    };
     let draws = Draws::new(mix(mix(workload.run.seed ^ 0x7369_6d75) ^ u64::from(repeat)));
     let queue = Default::default();
     let simulation = Simulation {
@@ -167,6 +162,16 @@ pub(crate) fn build(
 }
 
 impl Builder<'_> {
+    /// Latencies of what wakes nodes; those that no run shows are assumed, which is a doubt if a node needs them.
+    fn latencies(&mut self) -> Latencies {
+        let ((timer, of_timers), (wake_up, of_messages)) = (self.costs.of_timers(), self.costs.of_messages());
+        let waits = |node: &OfWorkload| !matches!(node.executor, When::Spin { .. }) && !node.subscribes.is_empty();
+        let is_timed = self.nodes.iter().any(|node| !node.timers.is_empty());
+        self.doubts.extend(of_timers.filter(|_| is_timed));
+        self.doubts.extend(of_messages.filter(|_| self.workload.nodes.iter().any(waits)));
+        Latencies { timer, wake_up, take_ns: self.costs.take_ns, check_ns: self.costs.check_ns }
+    }
+
     /// A number that stands for the address of an object.
     fn address(&mut self) -> u64 {
         self.address += 0x10;

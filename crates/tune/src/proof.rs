@@ -46,7 +46,7 @@ pub struct BeforeAfter {
 pub struct Promised {
     /// As simulated with the phases of the proof, ms.
     pub promised_ms: f64,
-    /// The same and what the simulation was off for the system as it was, ms.
+    /// The same and what the simulation may be off, ms.
     pub at_most_ms: f64,
     /// As measured, ms; absent until it is.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -57,9 +57,9 @@ pub struct Promised {
 }
 
 impl Promised {
-    /// A promise that nothing was measured of yet; `margin` is what the simulation may be off, as a part.
-    pub fn of(promised_ms: f64, margin: f64) -> Promised {
-        Promised { promised_ms, at_most_ms: promised_ms * (1.0 + margin), measured_ms: None, error_percent: None }
+    /// A promise that nothing was measured of yet.
+    pub fn of(promised_ms: f64, at_most_ms: f64) -> Promised {
+        Promised { promised_ms, at_most_ms, measured_ms: None, error_percent: None }
     }
 
     /// The same beside what was measured.

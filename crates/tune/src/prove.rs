@@ -219,7 +219,7 @@ mod tests {
             before: Candidate { name: "before", workload: before, promise: None },
             after: names
                 .iter()
-                .map(|name| Candidate { name, workload: after, promise: Some(Promised::of(40.0, 0.1)) })
+                .map(|name| Candidate { name, workload: after, promise: Some(Promised::of(40.0, 44.0)) })
                 .collect(),
             chain: "localisation",
         }

@@ -203,7 +203,7 @@ fn promise(text: &mut String, plan: &Plan) {
         writeln!(text, "## What it promises\n\n| figure | as it is | planned | at most |\n| --- | --- | --- | --- |");
     for goal in &plan.goals {
         let [as_is, planned] = [&plan.as_is, &plan.planned].map(|figures| figures.of(goal, &plan.chain));
-        let most = planned.map(|planned| planned * (1.0 + plan.margin));
+        let most = planned.map(|planned| plan.at_most(goal.figure, planned));
         let cells = [as_is, planned, most].map(|value| number(value, goal.figure.unit()));
         let _ = writeln!(text, "| {goal} | {} |", cells.join(" | "));
     }
@@ -214,11 +214,16 @@ fn promise(text: &mut String, plan: &Plan) {
              `tacho drive planned.yaml --speed {planned:.1}m/s`."
         );
     }
-    let percent = 100.0 * plan.margin;
+    let percent = |part: f64| 100.0 * part;
     let _ = writeln!(
         text,
-        "\nBoth are simulated. The last column adds {percent:.1} %: the simulation may be off by it, or other phases \
-         may change the figure by it.\n"
+        "\nBoth are simulated. The last column adds what the simulation may be off. That is {:.1} %, as the next but \
+         one section shows for the system as it is; but at least {:.0} % of a mean, {:.0} % of CPU time and {:.0} % of \
+         a tail, because a changed system is another one, and simulations of most systems are off by no more.\n",
+        percent(plan.margin),
+        percent(Figure::Mean.usual_error()),
+        percent(Figure::Cpu.usual_error()),
+        percent(Figure::P99.usual_error())
     );
 }
 

@@ -50,6 +50,18 @@ impl Figure {
         }
     }
 
+    /// How far simulations of other systems are off, as a part, for most of those that were measured
+    /// (benchmarks/README.md, Prediction). A changed system is another one, so a promise allows for it.
+    pub fn usual_error(self) -> f64 {
+        match self {
+            Figure::Mean => 0.05,
+            Figure::Cpu => 0.1,
+            Figure::P99 | Figure::Worst | Figure::Reaction | Figure::Age => 0.15,
+            // Speeds are compared, not times of chains.
+            Figure::Drive => 0.0,
+        }
+    }
+
     /// Whether it is one of a chain, or else of the whole system.
     pub fn is_of_chain(self) -> bool {
         !matches!(self, Figure::Cpu | Figure::Drive)

@@ -1,6 +1,6 @@
 //! What a plan promised, beside what was measured after its changes were made.
 
-use super::{figures_of, Goal, Plan};
+use super::{figures_of, Figure, Goal, Plan};
 use serde::Serialize;
 use tacho_tables::summary::Summary;
 
@@ -25,12 +25,17 @@ pub struct Kept {
 }
 
 impl Plan {
+    /// The most that a figure may be for a promise to be kept: what is promised, and what the simulation may be off.
+    pub fn at_most(&self, figure: Figure, promised: f64) -> f64 {
+        promised * (1.0 + self.margin.max(figure.usual_error()))
+    }
+
     /// Each goal beside what was measured of it: the figures of a run whose chains have the names of the workload.
     pub fn kept(&self, measured: &Summary) -> Vec<Kept> {
         let measured = figures_of(measured);
         let of = |goal: &Goal| {
             let promised = self.planned.of(goal, &self.chain)?;
-            let at_most = promised * (1.0 + self.margin);
+            let at_most = self.at_most(goal.figure, promised);
             let measured = measured.of(goal, &self.chain);
             let as_is = self.as_is.of(goal, &self.chain);
             let is_kept = measured.map(|measured| measured <= at_most);
