@@ -2,9 +2,9 @@
 //!
 //! The search draws phases and work of its own, so a plan does not exploit the phases of the proof. Changes are then
 //! taken back in yet other phases, so it does not exploit those of the search either. A change stays if it buys more
-//! than the simulation is off for the system as it was measured, and more than other phases change. The promise is
-//! wider by the greater of both.
+//! than the simulation is off for the system as it was measured, and more than other phases change.
 
+mod callback_groups;
 mod drive;
 mod files;
 mod goal;

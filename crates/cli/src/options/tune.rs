@@ -99,6 +99,8 @@ pub enum Change {
     Spin,
     /// Threads that nodes share: a thread of its own
     Thread,
+    /// Callbacks that others of their node wait for: a callback group of its own
+    Group,
     /// How many threads run the nodes that share one
     Threads,
     /// The CPU of each node's thread
@@ -117,6 +119,7 @@ impl Change {
         match self {
             Change::Spin => Key::Spin,
             Change::Thread => Key::Thread,
+            Change::Group => Key::Group,
             Change::Threads => Key::Threads,
             Change::Cpus => Key::Cpus,
             Change::Priority => Key::Priority,

@@ -127,6 +127,7 @@ fn why(key: Key) -> &'static str {
         Key::Spin => "The node sleeps between its wakes while its message is there, and checks in vain at other wakes.",
         Key::Period => "The node uses a new input at the next activation of its timer.",
         Key::Thread => "Callbacks of other nodes no longer keep the thread of the node.",
+        Key::Group => "Callbacks of one group wait for each other. In a group of its own, it keeps no other waiting.",
         Key::Threads => "Callbacks of different nodes run beside each other.",
         Key::Cpus => "On this CPU the node competes with fewer others.",
         Key::Priority => "The node gets a CPU earlier or later than others that are ready.",
@@ -144,6 +145,11 @@ fn how(key: Key) -> &'static str {
         Key::Thread => {
             "Give the node a single-threaded executor and a thread of its own. `component_container_isolated` does \
              this for each of its components."
+        }
+        Key::Group => {
+            "Create a callback group (`create_callback_group`, mutually exclusive) and give it to this timer or \
+             subscription. Run the node on a `MultiThreadedExecutor` with so many threads. What its callbacks share \
+             then needs a lock."
         }
         Key::Threads => {
             "Run the nodes on a `MultiThreadedExecutor` with so many threads; each node keeps its default callback \

@@ -1,5 +1,6 @@
 //! What may change in a workload: its knobs and their options.
 
+use super::callback_groups::{separable, separate, Callback};
 use crate::apply::{describe, wake_on_arrival, Change};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -29,6 +30,8 @@ pub enum Key {
     Period,
     /// The thread of a node that shares one with others.
     Thread,
+    /// The callback group of a callback that others of its node wait for.
+    Group,
     /// How many threads run the nodes that share one.
     Threads,
     /// The CPU of a node's thread.
@@ -41,9 +44,11 @@ pub enum Key {
 
 impl Key {
     /// All keys; the last one changes what the system does.
-    pub const ALL: [Key; 7] = [Key::Spin, Key::Thread, Key::Threads, Key::Cpus, Key::Priority, Key::Depth, Key::Period];
+    pub const ALL: [Key; 8] =
+        [Key::Spin, Key::Thread, Key::Group, Key::Threads, Key::Cpus, Key::Priority, Key::Depth, Key::Period];
     /// The keys that may change unless the user names others: they change when and where nodes run, not what they do.
-    pub const USUAL: [Key; 6] = [Key::Spin, Key::Thread, Key::Threads, Key::Cpus, Key::Priority, Key::Depth];
+    pub const USUAL: [Key; 7] =
+        [Key::Spin, Key::Thread, Key::Group, Key::Threads, Key::Cpus, Key::Priority, Key::Depth];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -51,6 +56,7 @@ impl Key {
             Key::Spin => "spin",
             Key::Period => "period",
             Key::Thread => "thread",
+            Key::Group => "group",
             Key::Threads => "threads",
             Key::Cpus => "cpus",
             Key::Priority => "priority",
@@ -83,6 +89,7 @@ enum Setting {
     Spin(f64),
     Timer(f64),
     OwnThread,
+    OwnGroup(Callback),
     Threads(u32),
     Cpu(u32),
     Scheduling(Scheduling),
@@ -207,6 +214,15 @@ impl Space {
                 let beside = on_thread(&self.workload, thread).count();
                 change(format!("thread {thread} of {beside} nodes"), "a thread of its own".into())
             }
+            Setting::OwnGroup(callback) => {
+                let mut after = self.workload.clone();
+                separate(&mut after, of, callback);
+                let described = after.node(of).map(|node| {
+                    let before = format!("{} in one callback group with others", callback.words(node));
+                    change(before, format!("in a group of its own, on {} threads", after.threads_of(node)))
+                });
+                described.unwrap_or_default()
+            }
             Setting::Threads(threads) => {
                 let before = match tacho_workload::model::threads(on_thread(&self.workload, of)) {
                     1 => "one thread".into(),
@@ -268,28 +284,33 @@ fn on_thread<'w>(workload: &'w Workload, thread: &'w str) -> impl Iterator<Item 
     workload.nodes.iter().filter(move |node| node.thread.as_deref() == Some(thread))
 }
 
-/// Threads that several nodes share, in the order of the workload.
+/// How many callbacks a thread could run beside each other, if it were several: one of each callback group.
+fn at_once(workload: &Workload, thread: &str) -> usize {
+    on_thread(workload, thread).map(|node| node.callback_groups().len()).sum()
+}
+
+/// Threads that several nodes or callback groups share, in the order of the workload.
 fn shared_threads(workload: &Workload) -> Vec<&str> {
     let mut threads: Vec<&str> = Vec::new();
     for thread in workload.nodes.iter().filter_map(|node| node.thread.as_deref()) {
-        if !threads.contains(&thread) && on_thread(workload, thread).count() > 1 {
+        if !threads.contains(&thread) && at_once(workload, thread) > 1 {
             threads.push(thread);
         }
     }
     threads
 }
 
-/// More threads than there are nodes would be idle.
+/// More threads than there are callback groups would be idle.
 fn threads_of(workload: &Workload, thread: &str) -> Vec<Setting> {
-    let (nodes, own) =
-        (on_thread(workload, thread).count(), tacho_workload::model::threads(on_thread(workload, thread)));
-    let is_new = |threads: &u32| *threads as usize <= nodes && *threads as usize != own;
+    let own = tacho_workload::model::threads(on_thread(workload, thread));
+    let most = at_once(workload, thread);
+    let is_new = |threads: &u32| *threads as usize <= most && *threads as usize != own;
     THREADS.into_iter().filter(is_new).map(Setting::Threads).collect()
 }
 
-/// Gives the nodes that share a thread so many; one that is alone has one.
+/// Gives the nodes that share a thread so many; one that is alone and has one callback group has one.
 fn set_threads(workload: &mut Workload, thread: &str, threads: u32) {
-    let is_shared = on_thread(workload, thread).count() > 1;
+    let is_shared = at_once(workload, thread) > 1;
     for node in workload.nodes.iter_mut().filter(|node| node.thread.as_deref() == Some(thread)) {
         node.threads = (is_shared && threads > 1).then_some(threads);
     }
@@ -326,6 +347,7 @@ fn of_node(workload: &Workload, node: &Node, key: Key, is_of_chain: bool, machin
             let is_shared = |thread: &&String| on_thread(workload, thread).count() > 1;
             node.thread.iter().filter(is_shared).map(|_| Setting::OwnThread).collect()
         }
+        (Key::Group, _) => separable(workload, node).into_iter().map(Setting::OwnGroup).collect(),
         // All nodes of a thread have its CPUs and its priority.
         (Key::Cpus | Key::Priority, _) if node.thread.is_some() => vec![],
         (Key::Cpus, _) if machine.cpus.len() > 1 => {
@@ -352,6 +374,7 @@ fn set(workload: &mut Workload, of: &str, setting: Setting) {
             subscriptions.filter(|s| s.topic == of && !s.qos.keep_all).for_each(|s| s.qos.depth = depth);
         }
         Setting::Threads(threads) => set_threads(workload, of, threads),
+        Setting::OwnGroup(callback) => separate(workload, of, callback),
         Setting::OwnThread => {
             let Some(node) = workload.nodes.iter_mut().find(|node| node.name == of) else { return };
             let (Some(thread), threads) = (node.thread.take(), node.threads.take()) else { return };

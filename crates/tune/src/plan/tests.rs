@@ -224,3 +224,35 @@ nodes:
     assert_eq!(of(&[1, 0, 0]), [(None, 1), shared(3), shared(3)]);
     assert_eq!(of(&[1, 1, 0]), [(None, 1), (None, 1), shared(1)]);
 }
+
+#[test]
+fn a_slow_callback_gets_a_group_of_its_own_and_a_second_thread() {
+    let slow = "
+middleware: inproc
+nodes:
+  lidar:     {publishes: {/points: {rate: 10 Hz}}}
+  localiser:
+    subscribes: {/points: {work: 2 ms}}
+    timers: {reload: {rate: 4 Hz, work: 60 ms}}
+    publishes: {/pose: {from: /points}}
+  planner:   {subscribes: {/pose: {}}}
+chains: {chain: [lidar, localiser, planner]}
+run: {duration: 4 s, repeats: 2, seed: 3}
+";
+    let asked = Asked { goals: &["p99"], keys: &[Key::Group, Key::Threads], ..Asked::default() };
+    let (folder, plan) = planned(slow, &asked).expect("a plan");
+    let separated = ["the subscription to /points", "timer reload"].map(|callback| {
+        format!("localiser: {callback} in one callback group with others -> in a group of its own, on 2 threads")
+    });
+    assert!(matches!(turned(&plan).as_slice(), [one] if separated.contains(one)), "{:?}", turned(&plan));
+    let p99_ms = |figures: &SystemFigures| figures.chains["chain"].p99_ms.expect("a p99");
+    assert!(p99_ms(&plan.as_is) > 20.0 && p99_ms(&plan.planned) < 5.0, "{:?} {:?}", plan.as_is, plan.planned);
+    let files = folder.path().join(PLAN_FOLDER);
+    write_files(&plan, &files).expect("files");
+    let page = std::fs::read_to_string(files.join("plan.md")).expect("a page");
+    assert!(page.contains("create_callback_group") && page.contains("needs a lock"), "{page}");
+    let text = std::fs::read_to_string(files.join("workload.yaml")).expect("a workload");
+    assert_eq!(workload(&text), plan.tuned.workload);
+    let kept = Asked { keep: &["localiser.group"], ..asked };
+    assert!(planned(slow, &kept).err().is_some_and(|error| error.to_string().contains("may change")));
+}
