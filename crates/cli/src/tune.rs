@@ -5,7 +5,7 @@ use crate::exit::{verdict, Failure, Outcome};
 use crate::options::{Method, Tune};
 use crate::progress::Progress;
 use crate::runs::{ARRIVAL, COMMON_RATE, MEASURED, PLANNED, UNTUNED};
-use crate::tuning::{Asked, Begun, Found};
+use crate::tuning::{Asked, Begun, Found, Tuning};
 use crate::{analysis, explain, interrupt, model, planning, promised, runs};
 use anyhow::Context;
 use serde::Serialize;
@@ -103,6 +103,10 @@ pub fn run(mut options: Tune) -> Outcome {
             }
             let found = match search(&bench, &mut workload, &measured, &tuning.asked, &out) {
                 Err(_) if bench.is_interrupted() => return verdict(&failures),
+                Err(Failure::Usage(wrong)) => {
+                    Tuning::withdraw(&out)?;
+                    return Err(Failure::Usage(wrong));
+                }
                 found => found?,
             };
             tuning.found = Some(found.clone());

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tacho_campaign::{difference, same_workload};
+use tacho_campaign::{difference, same_workload, LOCK};
 use tacho_events::run::RunDirectory;
 use tacho_tune::plan::{Bound, Goal, Plan};
 use tacho_workload::model::Chain;
@@ -166,6 +166,18 @@ impl Tuning {
         std::fs::write(out.workload(), tacho_workload::write(workload))
             .with_context(|| out.workload().display().to_string())?;
         self.write(out) // last: with it, all is there
+    }
+
+    /// Empties the directory of a tuning for which nothing was measured, so that the command can be given again.
+    pub fn withdraw(out: &RunDirectory) -> Outcome {
+        let own = [out.path().join(NAME), out.workload()];
+        let is_own = |path: PathBuf| own.contains(&path) || path.ends_with(LOCK);
+        let mut entries = std::fs::read_dir(out.path()).with_context(|| out.path().display().to_string())?;
+        if !entries.all(|entry| entry.is_ok_and(|entry| is_own(entry.path()))) {
+            return Ok(());
+        }
+        let mut removed = own.iter().map(|path| std::fs::remove_file(path).with_context(|| path.display().to_string()));
+        Ok(removed.try_for_each(|removed| removed)?)
     }
 
     /// Writes it in one step.
