@@ -100,7 +100,7 @@ mod tests {
     const MAP: &str = "
 nodes:
   lidar:     {publishes: {/points: {rate: 10 Hz}}}
-  localiser: {subscribes: {/points: {work: 9 ms}}, timers: {reload: {rate: 2 Hz, sleep: 150 ms}}, publishes: {/pose: {from: /points}}}
+  localiser: {subscribes: {/points: {work: 9 ms}}, timers: {reload: {rate: 2 Hz}}, publishes: {/pose: {from: /points}}}
   planner:   {subscribes: [/pose]}
 ";
 
