@@ -36,7 +36,7 @@ def test_a_callback_that_blocks_the_planner_now_and_then_is_named_first(tacho, r
     # The estimate: of those that waited for it, few would still be late. The longest may be another's on a busy machine.
     assert first["worst_without_ms"] <= verdict["worst_ms"]
     assert verdict["late_cases"] - first["late_without"] > 0.5 * first["instances"]
-    assert "callback group of its own" in first["next"]
+    assert "on a thread or in a process of its own" in first["next"]
 
     # The recording ended with the same verdict and the next command, without the tables.
     lines = text.splitlines()
@@ -50,7 +50,7 @@ def test_a_callback_that_blocks_the_planner_now_and_then_is_named_first(tacho, r
     # The same as steps of a tuning, without a workload: nothing is written.
     tuned = tacho("tune", "run").stdout
     assert tuned.startswith(lines[0][:20]) and "Steps on the recorded system" in tuned
-    assert re.search(r"1\. callback group or process of /planner: Give reload_map a callback group", tuned), tuned
+    assert re.search(r"1\. callback group, thread or process of /planner: Run reload_map on a thread", tuned), tuned
     assert "what they share needs a lock" in " ".join(tuned.split()) and "Planner.plan" in tuned
     advice = tacho.json("tune", "run")
     step = advice["steps"][0]

@@ -1,6 +1,6 @@
 //! Rows about callbacks, and the words by which people know one.
 
-use crate::function::Function;
+use crate::function::{is_python, Function};
 use crate::row::Row;
 use crate::summary::CallbackFigures;
 use crate::{Node, Process};
@@ -98,6 +98,11 @@ impl Callback {
         if let (None, Some(symbol)) = (&self.function, self.symbol.clone()) {
             self.register(&symbol);
         }
+    }
+
+    /// Whether it is a function in Python: threads of one interpreter compute in turn.
+    pub fn is_python(&self) -> bool {
+        is_python(self.location.as_deref())
     }
 
     /// As people know it; `nodes` and `processes` are the tables of its rows.

@@ -14,6 +14,11 @@ pub struct Function {
     pub location: Option<String>,
 }
 
+/// Whether a function that is defined there (`file:line`) is in Python.
+pub fn is_python(location: Option<&str>) -> bool {
+    location.is_some_and(|location| location.contains(".py:"))
+}
+
 impl Function {
     /// What a symbol says. Absent if it names none: nodes of a workload register what they are, `/fusion timer`.
     pub fn of(symbol: &str) -> Option<Function> {

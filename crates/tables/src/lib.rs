@@ -28,7 +28,7 @@ pub mod timeline;
 pub use actions::{action_of, is_feedback, Goal, GoalOutcome};
 pub use callbacks::{Callback, CallbackKind, CallbackName};
 pub use chains::{Cause, CauseKind, Chain, ChainInput, Hop, Instance, Link, LinkEvidence, LinkRule};
-pub use function::{cut_left, own_name, Function};
+pub use function::{cut_left, is_python, own_name, Function};
 pub use layers::{Layers, LAYERS};
 pub use maybe_ns::MaybeNs;
 pub use name::Name;

@@ -11,12 +11,14 @@ mod goal;
 mod kept;
 mod oracle;
 mod space;
+mod step;
 
 pub use files::{write_files, PLAN_FOLDER};
 pub use goal::{Bound, Figure, Goal};
 pub use kept::Kept;
 pub use oracle::{ChainTimes, SystemFigures};
 pub use space::{Key, Machine, Turned};
+pub use step::PlanStep;
 
 use crate::apply::Tuned;
 use crate::search::{self, Choice, Found, Move, Problem, Search, Settings, Value};
@@ -111,16 +113,6 @@ pub struct Plan {
     pub doubts: Vec<String>,
 }
 
-/// One change of a plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PlanStep {
-    /// The change.
-    #[serde(flatten)]
-    pub turned: Turned,
-    /// For each goal, how much worse the plan would be without this change alone, in the unit of the goal.
-    pub buys: Vec<f64>,
-}
-
 /// A figure of the system as it is, measured and simulated with the same phases.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelError {
@@ -209,7 +201,8 @@ impl Planning<'_> {
             let known: Vec<&str> = self.workload.chains.iter().map(|chain| chain.name.as_str()).collect();
             return Err(format!("`{goal}`: no chain of the workload; expected one of: {}", known.join(", ")));
         }
-        let space = Space::of(self.workload, &chain.nodes, self.keys, self.keep, self.machine)?;
+        let python = self.nodes_in_python().map_err(|error| format!("{error:#}"))?;
+        let space = Space::of(self.workload, &chain.nodes, self.keys, self.keep, &python, self.machine)?;
         if space.options.is_empty() {
             return Err("nothing of the workload may change: expected fewer --keep, or more --change".into());
         }
@@ -273,7 +266,7 @@ impl Planning<'_> {
         let value = search.value(&choice).map(|value| value.goals.clone()).unwrap_or_default();
         let workload = space.apply(&choice);
         let planned = oracle(OTHER_DRAWS).figures(&workload, workload.run.repeats, &mut doubts)?;
-        let steps = self.steps(&space, &choice, &search);
+        let steps = self.steps(&space, &choice, &search)?;
         let changes = steps.iter().flat_map(|step| step.turned.changes.clone()).collect();
         let words = |choice: &[usize]| space.turned(choice).iter().map(ToString::to_string).collect();
         let log = SearchLog {
@@ -401,20 +394,6 @@ impl Planning<'_> {
         workload.run.duration = draw;
         workload.run.repeats = draws;
         workload
-    }
-
-    /// Each change, with what the plan would lack without it.
-    fn steps(&self, space: &Space, choice: &[usize], search: &Search<'_>) -> Vec<PlanStep> {
-        let with = search.value(choice);
-        let turned: Vec<usize> = (0..choice.len()).filter(|knob| choice[*knob] > 0).collect();
-        let buys = |knob: &usize| {
-            let mut without = choice.to_vec();
-            without[*knob] = 0;
-            let pair = search.value(&without).zip(with);
-            pair.map_or(vec![], |(without, with)| without.goals.iter().zip(&with.goals).map(|(a, b)| a - b).collect())
-        };
-        let steps = space.turned(choice).into_iter().zip(&turned);
-        steps.map(|(turned, knob)| PlanStep { turned, buys: buys(knob) }).collect()
     }
 }
 

@@ -37,7 +37,7 @@ impl Lever {
     /// In words.
     pub fn words(self) -> &'static str {
         match self {
-            Lever::CallbackGroup => "callback group or process",
+            Lever::CallbackGroup => "callback group, thread or process",
             Lever::Callback => "callback",
             Lever::Depth => "queue depth",
             Lever::Qos => "QoS or transport",

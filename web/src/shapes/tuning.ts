@@ -77,7 +77,7 @@ export interface Pair {
 
 /** The mean end-to-end time that a simulation predicted, and the one that was measured. */
 export interface Promised {
-  /** The same and what the simulation was off for the system as it was, ms. */
+  /** The same and what the simulation may be off, ms. */
   at_most_ms: number;
   /** Difference of the promised from the measured time, percent of the measured. */
   error_percent?: number;

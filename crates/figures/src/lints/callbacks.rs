@@ -207,6 +207,9 @@ fn starved(
     let doubt = by.and_then(|by| facts.doubt(facts.ran(by).iter(), &facts.callback(by)));
     let (because, next) = match doubt {
         Some(doubt) => (doubt.evidence, doubt.next),
+        None if facts.is_python(callback) => {
+            (String::new(), "a node with an executor and thread of its own, or a process of its own".into())
+        }
         None => {
             (String::new(), "a callback group and thread of its own, or an executor that orders by priority".into())
         }

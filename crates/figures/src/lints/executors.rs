@@ -75,10 +75,14 @@ fn bottleneck(facts: &Facts<'_>, executor: &Executor, waits: &HashMap<Thread, (i
         }
         _ if beside.is_empty() && union_ns as f64 >= FULL * window as f64 => (
             format!(" on {threads} threads, never two at once"),
-            format!(
-                "{first} in a callback group of its own: callbacks of one mutually exclusive group, as all are by \
-                 default, run in turn on any number of threads"
-            ),
+            if facts.is_python(most[0].0) {
+                facts.apart_in_python(&first, "")
+            } else {
+                format!(
+                    "{first} in a callback group of its own: callbacks of one mutually exclusive group, as all are by \
+                     default, run in turn on any number of threads"
+                )
+            },
         ),
         _ => return None,
     };

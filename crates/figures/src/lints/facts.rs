@@ -16,6 +16,11 @@ use tacho_tables::{
 };
 use tacho_workload::model::Workload;
 
+/// Why callbacks in Python get no callback groups (docs/explain.md has the measurement): until a thread of the pool
+/// begins with a callback, the main thread submits it again and again, and gives the interpreter away only after
+/// `sys.getswitchinterval()`, which is 5 ms.
+pub(crate) const POOL_DELAYS: &str = "rclpy's MultiThreadedExecutor may delay every callback by milliseconds";
+
 /// A topic: what its rows are rows of.
 pub struct Topic;
 
@@ -184,6 +189,21 @@ impl<'a> Facts<'a> {
             queued.map(|execution| self.tables.callbacks[execution.callback].process).collect()
         });
         ros1.contains(&process)
+    }
+
+    /// Whether a callback is in Python, as its function says, or its program if that is not known.
+    pub fn is_python(&self, callback: Row<Callback>) -> bool {
+        let callback = &self.tables.callbacks[callback];
+        let executable = &self.tables.processes[callback.process].executable;
+        callback.is_python() || executable.rsplit('/').next().is_some_and(|name| name.starts_with("python"))
+    }
+
+    /// What to do with a callback in Python that others wait for.
+    pub fn apart_in_python(&self, name: &str, shared: &str) -> String {
+        format!(
+            "{name} on a thread of its own if it waits{shared}, in a process of its own if it computes, because \
+             threads of Python take turns in one interpreter ({POOL_DELAYS}); or less work in it"
+        )
     }
 
     /// Executors, and what their threads ran.

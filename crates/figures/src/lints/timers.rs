@@ -192,23 +192,17 @@ fn apart(facts: &Facts<'_>, executor: &Executor, held: Row<Callback>, by: Row<Ca
              it"
         );
     }
-    let executable = &facts.tables.processes[process].executable;
-    let python = executable.rsplit('/').next().is_some_and(|name| name.starts_with("python"));
-    let interpreter = match python {
-        true => {
-            ". Threads of Python take turns in one interpreter: if it computes and does not wait, a process of its \
-             own"
-        }
-        false => "",
-    };
+    if facts.is_python(by) {
+        return facts.apart_in_python(&name, shared);
+    }
     match executor.threads {
         1 => format!(
             "{name} in a callback group of its own on a multi-threaded executor{shared}, or in an executor of its \
-             own; or less work in it{interpreter}"
+             own; or less work in it"
         ),
         threads => format!(
             "{name} in a callback group of its own: callbacks of one mutually exclusive group run in turn{shared}; \
-             if groups are apart already, more threads than {threads}{interpreter}"
+             if groups are apart already, more threads than {threads}"
         ),
     }
 }

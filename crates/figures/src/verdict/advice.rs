@@ -4,6 +4,7 @@ use super::asked::Asked;
 use super::callback::Named;
 use super::late::Late;
 use super::pool;
+use crate::lints::POOL_DELAYS;
 use tacho_tables::CauseKind;
 
 /// Part of the wall time that is CPU time from which on a callback computes.
@@ -41,6 +42,9 @@ pub(super) fn of_callback(late: &Late<'_>, kind: CauseKind, (named, name): (&Nam
         ),
         CauseKind::ExecutorBusy | CauseKind::GroupBusy if computes && named.is_python() => {
             format!("Move {who} to a process of its own: threads of one Python process compute in turn.")
+        }
+        CauseKind::ExecutorBusy | CauseKind::GroupBusy if named.is_python() => {
+            format!("Run {who} on a thread or in a process of its own: {POOL_DELAYS}.")
         }
         CauseKind::ExecutorBusy if late.is_ros1 => {
             format!("Give {who} a callback queue and spinner of its own, or a process of its own.")

@@ -1,9 +1,8 @@
 //! What is known of the callback of an execution.
 
 use crate::figures::Repeat;
-use tacho_tables::own_name;
 use tacho_tables::row::Row;
-use tacho_tables::{Callback, Execution};
+use tacho_tables::{is_python, own_name, Callback, Execution};
 
 /// As causes name a callback: its node, what it answers to, its function and line.
 pub(super) fn full_name(repeat: &Repeat<'_>, callback: Row<Callback>) -> String {
@@ -56,6 +55,6 @@ impl Named {
 
     /// Whether Python runs it, whose threads compute in turn.
     pub fn is_python(&self) -> bool {
-        self.location.as_ref().is_some_and(|location| location.contains(".py:"))
+        is_python(self.location.as_deref())
     }
 }

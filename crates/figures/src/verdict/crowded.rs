@@ -63,9 +63,14 @@ pub(super) fn suspect(late: &Late<'_>) -> Option<Suspect> {
         count(load.nodes as u64, "node", "nodes"),
         named.join(", ")
     );
-    let next = "Spread them: a multi-threaded executor with callback groups, or the nodes of this chain in a process \
-                of their own."
-        .to_owned();
+    let next = if load.callbacks.iter().any(|(callback, _)| tables.callbacks[*callback].is_python()) {
+        "Spread them: the nodes of this chain in a process of their own, because threads of one Python process compute \
+         in turn."
+    } else {
+        "Spread them: a multi-threaded executor with callback groups, or the nodes of this chain in a process of their \
+         own."
+    };
+    let next = next.to_owned();
     let culprit = Culprit {
         kind: Some(CauseKind::ExecutorBusy),
         node: tables.callbacks[load.callbacks[0].0].node.map(|node| tables.nodes[node].name.clone()),

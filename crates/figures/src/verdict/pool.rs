@@ -34,10 +34,8 @@ fn holds(kind: CauseKind) -> bool {
 pub(super) fn is_of_rclpy(late: &Late<'_>, node: &str) -> bool {
     late.repeats().values().any(|repeat| {
         let tables = repeat.tables;
-        let is_own = |callback: &Callback| {
-            let is_python = callback.location.as_ref().is_some_and(|location| location.contains(".py:"));
-            is_python && callback.node.is_some_and(|of| tables.nodes[of].name == node)
-        };
+        let is_own =
+            |callback: &Callback| callback.is_python() && callback.node.is_some_and(|of| tables.nodes[of].name == node);
         let own = numbered(&tables.callbacks).filter(|(_, callback)| is_own(callback)).map(|(row, _)| row);
         let mut threads = own.flat_map(|callback| late.ran.executions(repeat, callback)).map(|row| row.tid);
         threads.next().is_some_and(|first| threads.any(|other| other != first))
@@ -48,7 +46,7 @@ pub(super) fn is_of_rclpy(late: &Late<'_>, node: &str) -> bool {
 pub(super) fn advice(node: &str) -> String {
     format!(
         "{node} has rclpy's MultiThreadedExecutor, which submits a waiting callback again and again until a thread is \
-         free, and Python runs little else meanwhile: give it more threads than callbacks that block, or move those to \
-         a process of their own."
+         free, and Python runs little else meanwhile: run callbacks that block on threads of their own, beside a \
+         single-threaded executor, or in a process of their own."
     )
 }

@@ -1,6 +1,6 @@
 //! The files of a plan: what a user changes, why, and fragments to apply it with.
 
-use super::{Figure, Key, Plan, SystemFigures};
+use super::{Figure, Key, Plan, PlanStep, SystemFigures};
 use std::fmt::Write;
 use std::io;
 use std::path::Path;
@@ -135,8 +135,8 @@ fn why(key: Key) -> &'static str {
     }
 }
 
-fn how(key: Key) -> &'static str {
-    match key {
+fn how(step: &PlanStep) -> &'static str {
+    match step.turned.key {
         Key::Spin => {
             "Replace the loop that sleeps and calls `spin_some` by `spin` (on arrival), or change its rate. A source \
              keeps its rate with a timer."
@@ -145,6 +145,11 @@ fn how(key: Key) -> &'static str {
         Key::Thread => {
             "Give the node a single-threaded executor and a thread of its own. `component_container_isolated` does \
              this for each of its components."
+        }
+        Key::Group if step.is_python => {
+            "Run it on a thread of its own (`threading.Thread`), or move it to a node with a single-threaded executor and \
+             a thread of its own; rclpy's `MultiThreadedExecutor` may delay every callback by milliseconds. If it computes \
+             and does not wait, move it to another process. What the callbacks share then needs a lock."
         }
         Key::Group => {
             "Create a callback group (`create_callback_group`, mutually exclusive) and give it to this timer or \
@@ -198,7 +203,7 @@ fn changes(text: &mut String, plan: &Plan) {
                 "the figure itself".into()
             }
         });
-        let (why, how) = (why(step.turned.key), how(step.turned.key));
+        let (why, how) = (why(step.turned.key), how(step));
         let _ = writeln!(text, "| {} | {why} | {how} | {} |", step.turned, buys.collect::<Vec<_>>().join(", "));
     }
     text.push_str("\nWhat a change buys is what the plan would lack without this change alone, as simulated.\n\n");

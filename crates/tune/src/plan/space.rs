@@ -109,6 +109,8 @@ struct Knob {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Space {
     workload: Workload,
+    /// Its nodes in Python.
+    python: Vec<String>,
     knobs: Vec<Knob>,
     /// Number of options of each knob.
     pub options: Vec<usize>,
@@ -142,13 +144,14 @@ fn is_kept(keep: &[String], of: &str, key: Key) -> bool {
 }
 
 impl Space {
-    /// The candidates of a workload: `keys` may change, but for what the user keeps. Err: something that is kept does
-    /// not exist.
+    /// The candidates of a workload, of which some nodes are in Python: `keys` may change, but for what the user keeps.
+    /// Err: something that is kept does not exist.
     pub fn of(
         workload: &Workload,
         chain: &[String],
         keys: &[Key],
         keep: &[String],
+        python: &[String],
         machine: &Machine,
     ) -> Result<Space, String> {
         let topics: Vec<&str> = topics(workload);
@@ -174,6 +177,7 @@ impl Space {
             for of in of.into_iter().filter(|of| !is_kept(keep, of, key)) {
                 let found = match (key, workload.node(of)) {
                     (Key::Depth, _) => depths(workload, of),
+                    (Key::Threads, _) if on_thread(workload, of).any(|node| python.contains(&node.name)) => vec![],
                     (Key::Threads, _) => threads_of(workload, of),
                     (_, Some(node)) => of_node(workload, node, key, chain.contains(&node.name), machine),
                     (_, None) => vec![],
@@ -186,7 +190,7 @@ impl Space {
         }
         let options = knobs.iter().map(|knob| knob.settings.len()).collect();
         let groups = groups(&knobs, chain);
-        Ok(Space { workload: workload.clone(), knobs, options, groups })
+        Ok(Space { workload: workload.clone(), python: python.to_vec(), knobs, options, groups })
     }
 
     /// The workload of a candidate.
@@ -213,6 +217,10 @@ impl Space {
                 let thread = self.workload.node(of).and_then(|node| node.thread.as_deref()).unwrap_or_default();
                 let beside = on_thread(&self.workload, thread).count();
                 change(format!("thread {thread} of {beside} nodes"), "a thread of its own".into())
+            }
+            Setting::OwnGroup(callback) if self.python.contains(of) => {
+                let words = self.workload.node(of).map(|node| callback.words(node)).unwrap_or_default();
+                change(format!("{words} on one thread with others"), "on a thread of its own".into())
             }
             Setting::OwnGroup(callback) => {
                 let mut after = self.workload.clone();

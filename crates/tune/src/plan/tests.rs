@@ -214,7 +214,7 @@ nodes:
   three: {thread: t, process: t, subscribes: [/a]}
 ";
     let machine = Machine::default();
-    let space = Space::of(&workload(text), &[], &[Key::Thread], &[], &machine).expect("a space");
+    let space = Space::of(&workload(text), &[], &[Key::Thread], &[], &[], &machine).expect("a space");
     let of = |choice: &[usize]| {
         let workload = space.apply(choice);
         workload.nodes.iter().map(|node| (node.thread.clone(), workload.threads_of(node))).collect::<Vec<_>>()
@@ -255,4 +255,23 @@ run: {duration: 4 s, repeats: 2, seed: 3}
     assert_eq!(workload(&text), plan.tuned.workload);
     let kept = Asked { keep: &["localiser.group"], ..asked };
     assert!(planned(slow, &kept).err().is_some_and(|error| error.to_string().contains("may change")));
+}
+
+#[test]
+fn a_callback_in_python_gets_a_thread_and_its_executor_no_more_threads() {
+    let text = "
+nodes:
+  lidar:     {process: p, thread: p, publishes: {/points: {rate: 10 Hz}}}
+  localiser: {process: p, thread: p, subscribes: {/points: {}}, timers: {reload: {rate: 4 Hz}}}
+";
+    let (machine, workload) = (Machine::default(), workload(text));
+    let turned = |python: &[String]| {
+        let space = Space::of(&workload, &[], &[Key::Group, Key::Threads], &[], python, &machine).expect("a space");
+        let last: Vec<usize> = space.options.iter().map(|options| options - 1).collect();
+        space.turned(&last).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let group = "timer reload in one callback group with others -> in a group of its own, on 2 threads";
+    assert_eq!(turned(&[]), [format!("localiser: {group}"), "p: one thread -> 2 threads".to_owned()]);
+    let python = ["localiser".to_owned()];
+    assert_eq!(turned(&python), ["localiser: timer reload on one thread with others -> on a thread of its own"]);
 }

@@ -1,0 +1,55 @@
+//! The changes of a plan, and what is different for nodes in Python.
+//!
+//! Threads of one Python process compute in turn, and rclpy's MultiThreadedExecutor may delay every callback by
+//! milliseconds (docs/explain.md). So a callback in Python gets a thread of its own instead of a callback group, and its executor no
+//! more threads.
+
+use super::space::{Space, Turned};
+use super::{Planning, Search};
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+use tacho_tables::{is_python, store};
+use tacho_workload::model::is_called;
+
+/// One change of a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanStep {
+    /// The change.
+    #[serde(flatten)]
+    pub turned: Turned,
+    /// For each goal, how much worse the plan would be without this change alone, in the unit of the goal.
+    pub buys: Vec<f64>,
+    /// Whether it is of a node in Python.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_python: bool,
+}
+
+impl Planning<'_> {
+    /// Each change of a candidate, with what the plan would lack without it.
+    pub(super) fn steps(&self, space: &Space, choice: &[usize], search: &Search<'_>) -> Result<Vec<PlanStep>> {
+        let with = search.value(choice);
+        let turned: Vec<usize> = (0..choice.len()).filter(|knob| choice[*knob] > 0).collect();
+        let buys = |knob: &usize| {
+            let mut without = choice.to_vec();
+            without[*knob] = 0;
+            let pair = search.value(&without).zip(with);
+            pair.map_or(vec![], |(without, with)| without.goals.iter().zip(&with.goals).map(|(a, b)| a - b).collect())
+        };
+        let python = self.nodes_in_python()?;
+        let step = |(turned, knob): (Turned, &usize)| {
+            let is_python = python.contains(&turned.of);
+            PlanStep { turned, buys: buys(knob), is_python }
+        };
+        Ok(space.turned(choice).into_iter().zip(&turned).map(step).collect())
+    }
+
+    /// Nodes of the workload whose callbacks were measured in Python.
+    pub(super) fn nodes_in_python(&self) -> Result<Vec<String>> {
+        let summary = store::read_summary(self.measured)?;
+        let python = summary.callbacks.iter().filter(|callback| is_python(callback.location.as_deref()));
+        let names: Vec<&str> = python.filter_map(|callback| callback.node.as_deref()).collect();
+        let is_measured = |node: &&str| names.iter().any(|name| is_called(name, node));
+        let nodes = self.workload.nodes.iter().map(|node| node.name.as_str());
+        Ok(nodes.filter(is_measured).map(str::to_owned).collect())
+    }
+}
