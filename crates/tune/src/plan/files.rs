@@ -147,9 +147,9 @@ fn how(step: &PlanStep) -> &'static str {
              this for each of its components."
         }
         Key::Group if step.is_python => {
-            "Run it on a thread of its own (`threading.Thread`), or move it to a node with a single-threaded executor and \
-             a thread of its own; rclpy's `MultiThreadedExecutor` may delay every callback by milliseconds. If it computes \
-             and does not wait, move it to another process. What the callbacks share then needs a lock."
+            "Run it on a thread of its own (`threading.Thread`), or move it to a node with a single-threaded executor \
+             and a thread of its own; rclpy's `MultiThreadedExecutor` may delay every callback by milliseconds. If it \
+             computes and does not wait, move it to another process. What the callbacks share then needs a lock."
         }
         Key::Group => {
             "Create a callback group (`create_callback_group`, mutually exclusive) and give it to this timer or \
