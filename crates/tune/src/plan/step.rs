@@ -1,8 +1,8 @@
 //! The changes of a plan, and what is different for nodes in Python.
 //!
 //! Threads of one Python process compute in turn, and rclpy's MultiThreadedExecutor may delay every callback by
-//! milliseconds (docs/explain.md). So a callback in Python gets a thread of its own instead of a callback group, and its
-//! executor no more threads.
+//! milliseconds (docs/explain.md). So a callback in Python gets a thread of its own instead of a callback group, and
+//! its executor no more threads.
 
 use super::space::{Space, Turned};
 use super::{Planning, Search};
