@@ -151,9 +151,8 @@ impl Why {
                 large-message-over-udp), and a check of the stamp's age before use"
                 .into(),
             Why::NotTaken => format!(
-                "what the executor of {to} was in (late-timer, starved-callback, \
-                single-threaded-bottleneck): the callback that keeps the input in a callback group of its own on a \
-                multi-threaded executor (what it and the timer share needs a lock)"
+                "what the executor of {to} was in: late-timer, starved-callback or single-threaded-bottleneck names \
+                it, and how to run it beside the others"
             ),
         }
     }
