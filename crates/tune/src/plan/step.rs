@@ -4,7 +4,7 @@
 //! milliseconds (docs/explain.md). So a callback in Python gets a thread of its own instead of a callback group, and
 //! its executor no more threads.
 
-use super::space::{Space, Turned};
+use super::space::{Key, Space, Turned};
 use super::{Planning, Search};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,19 @@ pub struct PlanStep {
     /// Whether it is of a node in Python.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_python: bool,
+}
+
+/// What is not simulated of steps in Python.
+pub(super) fn doubt(steps: &[PlanStep]) -> Option<String> {
+    let threads = |step: &&PlanStep| step.is_python && matches!(step.turned.key, Key::Thread | Key::Group);
+    let nodes: Vec<&str> = steps.iter().filter(threads).map(|step| step.turned.of.as_str()).collect();
+    (!nodes.is_empty()).then(|| {
+        format!(
+            "{}: threads of one Python process compute in turn, which is not simulated; so the promise is too good if \
+             their callbacks compute more than they wait",
+            nodes.join(", ")
+        )
+    })
 }
 
 impl Planning<'_> {
@@ -51,5 +64,21 @@ impl Planning<'_> {
         let is_measured = |node: &&str| names.iter().any(|name| is_called(name, node));
         let nodes = self.workload.nodes.iter().map(|node| node.name.as_str());
         Ok(nodes.filter(is_measured).map(str::to_owned).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_threads_of_an_interpreter_do_in_turn_is_a_doubt() {
+        let step = |key, is_python| PlanStep {
+            turned: Turned { key, of: "planner".into(), changes: vec![] },
+            buys: vec![],
+            is_python,
+        };
+        assert_eq!(doubt(&[step(Key::Group, false), step(Key::Spin, true)]), None);
+        assert!(doubt(&[step(Key::Spin, true), step(Key::Thread, true)]).is_some_and(|of| of.starts_with("planner: ")));
     }
 }
