@@ -266,7 +266,7 @@ impl Planning<'_> {
         let value = search.value(&choice).map(|value| value.goals.clone()).unwrap_or_default();
         let workload = space.apply(&choice);
         let planned = oracle(OTHER_DRAWS).figures(&workload, workload.run.repeats, &mut doubts)?;
-        let steps = self.steps(&space, &choice, &search)?;
+        let steps = self.steps(&space, &choice, &search);
         doubts.extend(step::doubt(&steps));
         let changes = steps.iter().flat_map(|step| step.turned.changes.clone()).collect();
         let words = |choice: &[usize]| space.turned(choice).iter().map(ToString::to_string).collect();

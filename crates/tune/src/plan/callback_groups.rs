@@ -1,6 +1,7 @@
 //! Callbacks that could have a callback group of their own, so that the others of their node no longer wait for them.
 
-use tacho_workload::model::{Node, Own, Workload};
+use super::space::{on_thread, set_threads};
+use tacho_workload::model::{threads, Node, Own, Workload};
 
 /// Threads of an executor that had one: the callback and the others of its node run beside each other.
 const THREADS: u32 = 2;
@@ -72,9 +73,8 @@ pub(super) fn separate(workload: &mut Workload, node: &str, callback: Callback) 
     callback.of_mut(of).group = Some(group);
     let own = || unused(node, |name| threads_taken.iter().any(|taken| taken == name));
     let thread = of.thread.get_or_insert_with(own).clone();
-    let on_thread = |of: &&mut Node| of.thread.as_deref() == Some(thread.as_str());
-    if workload.nodes.iter_mut().filter(on_thread).all(|of| of.threads.unwrap_or(1) < THREADS) {
-        workload.nodes.iter_mut().filter(on_thread).for_each(|of| of.threads = Some(THREADS));
+    if threads(on_thread(workload, &thread)) == 1 {
+        set_threads(workload, &thread, THREADS);
     }
 }
 

@@ -193,6 +193,11 @@ impl Space {
         Ok(Space { workload: workload.clone(), python: python.to_vec(), knobs, options, groups })
     }
 
+    /// Whether a node is in Python.
+    pub fn is_python(&self, node: &str) -> bool {
+        self.python.iter().any(|of| of == node)
+    }
+
     /// The workload of a candidate.
     pub fn apply(&self, choice: &[usize]) -> Workload {
         let mut workload = self.workload.clone();
@@ -218,7 +223,7 @@ impl Space {
                 let beside = on_thread(&self.workload, thread).count();
                 change(format!("thread {thread} of {beside} nodes"), "a thread of its own".into())
             }
-            Setting::OwnGroup(callback) if self.python.contains(of) => {
+            Setting::OwnGroup(callback) if self.is_python(of) => {
                 let words = self.workload.node(of).map(|node| callback.words(node)).unwrap_or_default();
                 change(format!("{words} on one thread with others"), "on a thread of its own".into())
             }
@@ -288,7 +293,7 @@ fn topics(workload: &Workload) -> Vec<&str> {
 }
 
 /// The nodes that share a thread.
-fn on_thread<'w>(workload: &'w Workload, thread: &'w str) -> impl Iterator<Item = &'w Node> {
+pub(super) fn on_thread<'w>(workload: &'w Workload, thread: &'w str) -> impl Iterator<Item = &'w Node> {
     workload.nodes.iter().filter(move |node| node.thread.as_deref() == Some(thread))
 }
 
@@ -317,7 +322,7 @@ fn threads_of(workload: &Workload, thread: &str) -> Vec<Setting> {
 }
 
 /// Gives the nodes that share a thread so many; one that is alone and has one callback group has one.
-fn set_threads(workload: &mut Workload, thread: &str, threads: u32) {
+pub(super) fn set_threads(workload: &mut Workload, thread: &str, threads: u32) {
     let is_shared = at_once(workload, thread) > 1;
     for node in workload.nodes.iter_mut().filter(|node| node.thread.as_deref() == Some(thread)) {
         node.threads = (is_shared && threads > 1).then_some(threads);

@@ -39,7 +39,7 @@ pub(super) fn doubt(steps: &[PlanStep]) -> Option<String> {
 
 impl Planning<'_> {
     /// Each change of a candidate, with what the plan would lack without it.
-    pub(super) fn steps(&self, space: &Space, choice: &[usize], search: &Search<'_>) -> Result<Vec<PlanStep>> {
+    pub(super) fn steps(&self, space: &Space, choice: &[usize], search: &Search<'_>) -> Vec<PlanStep> {
         let with = search.value(choice);
         let turned: Vec<usize> = (0..choice.len()).filter(|knob| choice[*knob] > 0).collect();
         let buys = |knob: &usize| {
@@ -48,12 +48,11 @@ impl Planning<'_> {
             let pair = search.value(&without).zip(with);
             pair.map_or(vec![], |(without, with)| without.goals.iter().zip(&with.goals).map(|(a, b)| a - b).collect())
         };
-        let python = self.nodes_in_python()?;
         let step = |(turned, knob): (Turned, &usize)| {
-            let is_python = python.contains(&turned.of);
+            let is_python = space.is_python(&turned.of);
             PlanStep { turned, buys: buys(knob), is_python }
         };
-        Ok(space.turned(choice).into_iter().zip(&turned).map(step).collect())
+        space.turned(choice).into_iter().zip(&turned).map(step).collect()
     }
 
     /// Nodes of the workload whose callbacks were measured in Python.
