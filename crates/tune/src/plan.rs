@@ -379,7 +379,8 @@ impl Planning<'_> {
                 Executor::Spin { hz } | Executor::Timer { hz } => Some(hz),
                 Executor::Arrival => None,
             };
-            own.into_iter().chain(node.publishes.iter().filter_map(|p| p.rate_hz))
+            let timers = node.timers.iter().map(|timer| timer.hz);
+            own.into_iter().chain(node.publishes.iter().filter_map(|p| p.rate_hz)).chain(timers)
         });
         let slowest_hz = rates.fold(f64::INFINITY, f64::min);
         let rare = |goal: &Goal| !matches!(goal.figure, Figure::Mean | Figure::Cpu | Figure::Drive);

@@ -245,6 +245,8 @@ run: {duration: 4 s, repeats: 2, seed: 3}
         format!("localiser: {callback} in one callback group with others -> in a group of its own, on 2 threads")
     });
     assert!(matches!(turned(&plan).as_slice(), [one] if separated.contains(one)), "{:?}", turned(&plan));
+    // A draw has its slow timer as often as those of other rates.
+    assert!(plan.search.draw_s >= (PERIODS_OF_RARE / 4.0).min(4.0), "{}", plan.search.draw_s);
     let p99_ms = |figures: &SystemFigures| figures.chains["chain"].p99_ms.expect("a p99");
     assert!(p99_ms(&plan.as_is) > 20.0 && p99_ms(&plan.planned) < 5.0, "{:?} {:?}", plan.as_is, plan.planned);
     let files = folder.path().join(PLAN_FOLDER);
