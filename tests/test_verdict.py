@@ -59,4 +59,6 @@ def test_a_callback_that_blocks_the_planner_now_and_then_is_named_first(tacho, r
     assert step["evidence"] == first["text"] and set(step["minds"]) == {"Planner.plan", "Planner.on_points"}
     refused = tacho("tune", "run", "--method", "arrival", expect=2).stderr
     assert "--method has nothing to change" in refused and "no workload.yaml" in refused and "twin" in refused
+    refused = tacho("tune", "run", "--change", "process", expect=2).stderr
+    assert "does not show how large messages are" in refused and "tacho model run -o twin.yaml" in refused
     assert [path.name for path in tacho.directory.iterdir() if path.is_dir() and path.name != "ros-log"] == ["run"]

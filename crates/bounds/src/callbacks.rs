@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tacho_runner::node::timers::timers;
-use tacho_runner::planning::{self, subscribers};
+use tacho_runner::planning;
+use tacho_simulate::costs::{within_process, Receiving};
 use tacho_simulate::spread::Spread;
 use tacho_simulate::Costs;
 use tacho_workload::model::{Chain, Executor, Node, Work, Workload};
@@ -96,12 +97,19 @@ impl System {
             for input in &node.subscribes {
                 let publishes = node.answers_to_input(input).iter().map(|of| of.publication).collect();
                 let size_bytes = planning::input(workload, &input.topic).size_bytes;
-                let takers = subscribers(workload, &input.topic);
-                let transfer = costs.of_topic(&input.topic, size_bytes, takers).transfer;
-                let transit_ns = transfer.transit.iter().map(longest).max().unwrap_or(0);
+                let to: Vec<Receiving> = workload
+                    .nodes
+                    .iter()
+                    .filter(|from| from.publishes.iter().any(|p| p.topic == input.topic))
+                    .flat_map(|from| {
+                        let within = within_process(workload, from, &input.topic);
+                        costs.of_topic(&input.topic, size_bytes, &within).to
+                    })
+                    .collect();
+                let transit_ns = to.iter().map(|to| longest(&to.transit)).max().unwrap_or(0);
                 let own_ns = ns(node.load_of_input(input).longest())
                     + costs.take_ns.max(0) as u64
-                    + transfer.receive_cpu_ns.max(0) as u64;
+                    + to.iter().map(|to| to.cpu_ns.max(0) as u64).max().unwrap_or(0);
                 let trigger = Trigger::Messages(input.topic.clone());
                 let delay_ns = transit_ns + longest(&costs.wake_up);
                 system.add(workload, costs, node, trigger, own_ns, delay_ns, publishes);
@@ -122,8 +130,8 @@ impl System {
     ) {
         let call_ns = |publication: &usize| {
             let of = &node.publishes[*publication];
-            let transfer = costs.of_topic(&of.topic, of.size_bytes, subscribers(workload, &of.topic)).transfer;
-            longest(&transfer.send) + transfer.send_cpu_ns.max(0) as u64
+            let found = costs.of_topic(&of.topic, of.size_bytes, &within_process(workload, node, &of.topic));
+            longest(&found.send) + found.send_cpu_ns.max(0) as u64
         };
         self.callbacks.push(Callback {
             node: node.name.clone(),

@@ -1,7 +1,7 @@
 //! `tacho tune` of a recording: what to change, without a workload to change it in.
 
 use crate::exit::{Failure, Outcome};
-use crate::options::{Method, Tune};
+use crate::options::{Change, Method, Tune};
 use crate::{analysis, explain, runs};
 use serde::Serialize;
 use tacho_events::run::RunDirectory;
@@ -44,6 +44,14 @@ pub fn recording(options: &Tune) -> Result<Option<Recorded>, Failure> {
             "{path}: was recorded and has no workload.yaml, so {option} has nothing to change; expected a run of tacho \
              bench, tacho tune {path} alone, which prints steps for the recorded system, or --method search, which \
              plans for its twin"
+        )));
+    }
+    if options.change.iter().any(|change| matches!(change, Change::Process | Change::Transport)) {
+        let path = path.display();
+        return Err(Failure::Usage(format!(
+            "{path}: was recorded, and a recording does not show how large messages are, so what they take within a \
+             process or on another transport cannot be measured; expected a workload: tacho model {path} -o twin.yaml \
+             writes one, in which you state the sizes"
         )));
     }
     let asked = [

@@ -5,6 +5,7 @@
 extern crate tacho_printing;
 
 mod advice;
+mod alternatives;
 mod analysis;
 mod bench;
 mod check;

@@ -1,5 +1,6 @@
 //! The search of `tacho tune`: the simulator with the costs of a run, and what the plan says.
 
+use crate::alternatives::Alternatives;
 use crate::exit::Failure;
 use crate::options::Change;
 use crate::progress::Progress;
@@ -7,11 +8,10 @@ use crate::simulate;
 use crate::tuning::Asked;
 use anyhow::Context;
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 use tacho_events::run::RunDirectory;
 use tacho_printing::Lines;
-use tacho_runner::install::Installation;
+use tacho_runner::bench::Bench;
 use tacho_runner::scheduling::is_permitted;
 use tacho_simulate::{fit, Simulator};
 use tacho_tune::plan::{usual_evaluations, write_files, Figure, Goal, Key, Machine, Plan, Planning, PLAN_FOLDER};
@@ -24,32 +24,42 @@ const MOST: f64 = 1e6;
 
 /// Searches for a plan of a chain and predicts every side of a proof. `tuned`: workloads of other methods, by name.
 pub fn search(
+    bench: &Bench<'_>,
     workload: &Workload,
     chain: &str,
     measured: &RunDirectory,
     asked: &Asked,
     tuned: &[(&str, &Workload)],
     out: &RunDirectory,
-    interrupted: &AtomicBool,
 ) -> Result<(Plan, BTreeMap<String, f64>), Failure> {
     let costs = fit::fit(std::slice::from_ref(measured)).context("costs of the run")?;
     let cpus = if costs.cpus > 0 { costs.cpus as usize } else { available_parallelism().map_or(1, usize::from) };
-    let tasks = Installation::find().context("installation")?.tasks_of(workload).context("libraries of tasks")?;
-    let simulator = Simulator { scheduler: false, tasks: &tasks, ..Simulator::new(&costs, cpus, interrupted) };
+    let tasks = bench.installation.tasks_of(workload).context("libraries of tasks")?;
     let goals =
         if asked.goal.is_empty() { vec![Goal { figure: Figure::Mean, chain: None }] } else { asked.goal.clone() };
     let keys: Vec<Key> = match asked.change.as_slice() {
         [] => Key::USUAL.to_vec(),
         change => change.iter().copied().map(Change::key).collect(),
     };
+    let alternatives = Alternatives::new(bench, workload, measured, &keys)?;
     let machine = Machine {
         cpus: (0..cpus as u32).filter(|cpu| is_permitted(&[*cpu], None)).collect(),
         scheduling: Machine::asked().filter(|scheduling| is_permitted(&[], Some(*scheduling))).collect(),
+        transports: alternatives.transports(),
     };
     let evaluations =
         asked.evaluations.map_or_else(|| usual_evaluations(&goals, &asked.at_most), |count| count as usize);
+    let settings =
+        Settings { seed: workload.run.seed, evaluations, threads: available_parallelism().map_or(1, usize::from) };
+    let simulator = |costs, other_transports| Simulator {
+        scheduler: false,
+        tasks: &tasks,
+        other_transports,
+        ..Simulator::new(costs, cpus, bench.interrupted)
+    };
+    let of_the_run = simulator(&costs, &[]);
     let planning = Planning {
-        simulator: &simulator,
+        simulator: &of_the_run,
         workload,
         chain,
         goals: &goals,
@@ -59,11 +69,7 @@ pub fn search(
         machine: &machine,
         measured,
         folder: out.path(),
-        settings: Settings {
-            seed: workload.run.seed,
-            evaluations,
-            threads: available_parallelism().map_or(1, usize::from),
-        },
+        settings,
         exhaustive: asked.exhaustive,
     };
     let candidates = planning.candidates().map_err(Failure::Usage)?;
@@ -73,6 +79,11 @@ pub fn search(
              --keep more"
         )));
     }
+    // What was asked for can be searched, so what it costs is measured now.
+    let (costs, other_transports) = alternatives.measure(bench, measured, out)?;
+    let transports = other_transports.iter().map(|costs| costs.transport.clone()).collect();
+    let (simulator, machine) = (simulator(&costs, &other_transports), Machine { transports, ..machine.clone() });
+    let planning = Planning { simulator: &simulator, machine: &machine, ..planning };
     simulate::say_others(&costs);
     let mut progress = Progress::new();
     let of = if asked.exhaustive { candidates } else { evaluations as f64 };

@@ -196,8 +196,7 @@ fn search(
         let others = tuned(workload, &found, &others, out)?;
         let mut sides = vec![(UNTUNED, &*workload)];
         sides.extend(others.iter().map(|(name, tuned)| (*name, &tuned.workload)));
-        let (plan, promised_ms) =
-            planning::search(workload, &found.chain.name, measured, asked, &sides, out, bench.interrupted)?;
+        let (plan, promised_ms) = planning::search(bench, workload, &found.chain.name, measured, asked, &sides, out)?;
         (found.plan, found.promised_ms) = (Some(plan), promised_ms);
     }
     Ok(found)

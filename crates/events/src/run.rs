@@ -42,9 +42,9 @@ pub struct RunInfo {
     pub machine: Option<Machine>,
     /// The software that was found: `ros2`, `rcl`, `rmw` ..., and its version.
     pub versions: BTreeMap<String, String>,
-    /// By middleware, the transport that it uses if a workload names none, as its plugin reports.
+    /// By middleware, the transports that its plugin offers. The first is the one that it uses if a workload names none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
-    pub default_transports: BTreeMap<String, String>,
+    pub transports: BTreeMap<String, Vec<String>>,
     /// How each process that tacho started ended.
     pub processes: Vec<ProcessExit>,
     /// Start of the measured window, ns of CLOCK_MONOTONIC: messages sent before are warm-up. Absent: all is measured.

@@ -141,7 +141,7 @@ pub fn input(workload: &Workload, topic: &str) -> Input {
 }
 
 /// Number of subscriptions of a topic.
-pub fn subscribers(workload: &Workload, topic: &str) -> usize {
+fn subscribers(workload: &Workload, topic: &str) -> usize {
     workload.nodes.iter().flat_map(|n| &n.subscribes).filter(|s| s.topic == topic).count()
 }
 

@@ -137,10 +137,12 @@ impl<'a> Processes<'a> {
                 patience.step(Instant::now());
             }
             match said {
-                Ok((index, Said::Answer(Answer::Ready { version, main_ns, ready_ns, default_transport }))) => {
+                Ok((index, Said::Answer(Answer::Ready { version, main_ns, ready_ns, transports }))) => {
                     info.versions.extend(named_versions(&version));
                     let middleware = &self.plans[index].plan.middleware;
-                    info.default_transports.extend(default_transport.map(|name| (middleware.clone(), name)));
+                    if !transports.is_empty() {
+                        info.transports.insert(middleware.clone(), transports);
+                    }
                     self.startup[index] = main_ns.zip(ready_ns).map(|(main_ns, ready_ns)| StartUp {
                         main_ns,
                         ready_ns,

@@ -140,9 +140,9 @@ pub enum Answer {
         /// When all its entities existed.
         #[serde(default)]
         ready_ns: Option<i64>,
-        /// Transport of its middleware if the plan names none; absent if it is not known.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        default_transport: Option<String>,
+        /// Transports of its middleware, first the one that it uses if the plan names none; empty if that is not known.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        transports: Vec<String>,
     },
     /// Still waits for peers. Names the first endpoint that lacks some.
     Unmatched {

@@ -2,6 +2,7 @@
 
 use crate::spread::Spread;
 use serde::{Deserialize, Serialize};
+use tacho_workload::model::{Node, Workload};
 
 /// The kernel may serve the timer of a thread in the fair class this much later (prctl(2), PR_SET_TIMERSLACK).
 const TIMER_SLACK_NS: i64 = 50_000;
@@ -55,6 +56,9 @@ pub struct Transfer {
     pub size_bytes: u64,
     /// Number of its subscriptions.
     pub subscriptions: usize,
+    /// Whether each of them is in the process that sends, in the order of the workload; empty if none is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<bool>,
     /// Duration of the publish call.
     pub send: Spread,
     /// From the publish call to the arrival at each subscription, in the order of the workload.
@@ -65,13 +69,32 @@ pub struct Transfer {
     pub receive_cpu_ns: i64,
 }
 
+/// Whether each subscription of a topic, in the order of the workload, is in the process of a node that publishes it.
+pub fn within_process(workload: &Workload, from: &Node, topic: &str) -> Vec<bool> {
+    let takers = workload.nodes.iter().filter(|node| node.subscribes.iter().any(|s| s.topic == topic));
+    takers.map(|to| to.process == from.process).collect()
+}
+
 /// Costs of a topic of the workload, and how far they were measured.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Found {
-    /// The costs.
-    pub transfer: Transfer,
+    /// Duration of the publish call.
+    pub send: Spread,
+    /// CPU time outside of callbacks a message, in the process that sends it, ns.
+    pub send_cpu_ns: i64,
+    /// Of each subscription, in the order of the workload.
+    pub to: Vec<Receiving>,
     /// Why they are not to be trusted, in words.
     pub beyond: Option<String>,
+}
+
+/// What it costs to receive a message.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Receiving {
+    /// From the publish call to the arrival.
+    pub transit: Spread,
+    /// CPU time outside of callbacks a message, in the process that receives it, ns.
+    pub cpu_ns: i64,
 }
 
 /// A latency, and what was assumed of it if no run shows it, in words.
@@ -104,23 +127,38 @@ impl Costs {
     }
 
     /// Costs of messages of a topic: its own if it was measured as it is; otherwise between those of the next smaller
-    /// and the next larger messages, of topics with the most similar fan-out.
-    pub fn of_topic(&self, topic: &str, size_bytes: u64, subscriptions: usize) -> Found {
-        let is_same = |of: &&Transfer| of.size_bytes == size_bytes && of.subscriptions == subscriptions;
-        if let Some(own) = self.transfers.iter().filter(is_same).find(|of| of.topic == topic) {
-            return Found { transfer: own.clone(), beyond: None };
+    /// and the next larger messages, of topics with the most similar fan-out. `within`: whether each subscription is in
+    /// the process that sends; messages within a process and between processes have costs of their own.
+    pub fn of_topic(&self, topic: &str, size_bytes: u64, within: &[bool]) -> Found {
+        let is_same = |of: &&Transfer| of.topic == topic && of.size_bytes == size_bytes && of.is_to(within);
+        if let Some(own) = self.transfers.iter().find(is_same) {
+            return own.found(within.len());
         }
+        let kinds = [false, true].map(|kind| (within.contains(&kind), kind));
+        let similar =
+            kinds.map(|(is_asked, kind)| is_asked.then(|| self.similar(topic, size_bytes, within.len(), kind)));
+        match similar {
+            [Some(between), Some(inside)] => between.joined(inside, within),
+            [of, None] | [None, of] => of.unwrap_or_default(),
+        }
+    }
+
+    /// Costs of similar topics, to subscriptions within the process that sends or in others.
+    fn similar(&self, topic: &str, size_bytes: u64, subscriptions: usize, is_within: bool) -> Found {
         let apart = |of: &Transfer| ratio(of.subscriptions.max(1) as f64, subscriptions.max(1) as f64);
-        let measured = || self.transfers.iter().filter(|of| of.subscriptions > 0);
+        let all = || self.transfers.iter().filter(|of| of.subscriptions > 0);
+        let is_measured = all().any(|of| of.has(is_within));
+        let kind = if is_measured { is_within } else { !is_within };
+        let measured = || all().filter(|of| of.has(kind));
         let Some(nearest) = measured().map(apart).min_by(f64::total_cmp) else {
             let text = format!("{topic}: no message was measured, so its transport takes no time here");
-            return Found { transfer: Transfer::default(), beyond: Some(text) };
+            return Found { to: vec![Receiving::default(); subscriptions], beyond: Some(text), ..Found::default() };
         };
         let similar = || measured().filter(|of| apart(of) <= nearest);
         let sizes = || similar().map(|of| of.size_bytes);
         let below = sizes().filter(|size| *size <= size_bytes).max();
         let above = sizes().filter(|size| *size >= size_bytes).min();
-        let typical = |size: u64| Transfer::typical(similar().filter(|of| of.size_bytes == size));
+        let typical = |size: u64| Transfer::typical(similar().filter(|of| of.size_bytes == size), kind);
         let transfer = match (below, above) {
             (Some(below), Some(above)) if below < above => {
                 let at = (size_bytes - below) as f64 / (above - below) as f64;
@@ -132,7 +170,13 @@ impl Costs {
         let size_apart = [below, above].into_iter().flatten().map(|size| ratio(size as f64, size_bytes as f64));
         let size_apart = size_apart.fold(f64::INFINITY, f64::min);
         let is_between = below.is_some() && above.is_some();
-        let beyond = if !is_between && size_apart > BEYOND {
+        let beyond = if !is_measured {
+            let (asked, measured) = match is_within {
+                true => ("within a process", "between processes"),
+                false => ("between processes", "within a process"),
+            };
+            Some(format!("{topic}: no message {asked} was measured, so it takes as long as {measured}"))
+        } else if !is_between && size_apart > BEYOND {
             let (least, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
             Some(format!("{topic}: messages of {size_bytes} B; measured were {least} to {most} B"))
         } else if nearest > BEYOND {
@@ -143,7 +187,22 @@ impl Costs {
         } else {
             None
         };
-        Found { transfer, beyond }
+        Found { beyond, ..transfer.found(subscriptions) }
+    }
+}
+
+impl Found {
+    /// Of subscriptions of which some are within the process that sends: the publish call takes as long as the longer
+    /// one of both.
+    fn joined(self, inside: Found, within: &[bool]) -> Found {
+        let is_longer = inside.send.mean_ns() > self.send.mean_ns();
+        let to = self.to.into_iter().zip(inside.to).zip(within);
+        Found {
+            send: if is_longer { inside.send } else { self.send },
+            send_cpu_ns: self.send_cpu_ns.max(inside.send_cpu_ns),
+            to: to.map(|((between, inside), is_within)| if *is_within { inside } else { between }).collect(),
+            beyond: self.beyond.or(inside.beyond),
+        }
     }
 }
 
@@ -153,11 +212,48 @@ fn ratio(a: f64, b: f64) -> f64 {
 }
 
 impl Transfer {
-    /// The one whose transit is the median of several of one size.
-    fn typical<'a>(of_size: impl Iterator<Item = &'a Transfer>) -> Transfer {
-        let mut all: Vec<&Transfer> = of_size.collect();
+    /// Whether it is to these subscriptions.
+    fn is_to(&self, within: &[bool]) -> bool {
+        self.subscriptions == within.len() && (0..within.len()).all(|k| self.is_within(k) == within[k])
+    }
+
+    fn is_within(&self, subscription: usize) -> bool {
+        self.within.get(subscription).is_some_and(|is_within| *is_within)
+    }
+
+    /// Whether it has subscriptions within the process that sends, or in others.
+    fn has(&self, within: bool) -> bool {
+        (0..self.subscriptions).any(|k| self.is_within(k) == within)
+    }
+
+    /// Its subscriptions within the process that sends alone, or those in others.
+    fn part(&self, within: bool) -> Transfer {
+        let is_kept = |(k, _): &(usize, &Spread)| self.is_within(*k) == within;
+        let transit = self.transit.iter().enumerate().filter(is_kept).map(|(_, transit)| transit.clone()).collect();
+        Transfer { transit, ..self.clone() }
+    }
+
+    fn found(&self, subscriptions: usize) -> Found {
+        let receiving = |k| Receiving { transit: self.transit_to(k, subscriptions), cpu_ns: self.receive_cpu_ns };
+        Found {
+            send: self.send.clone(),
+            send_cpu_ns: self.send_cpu_ns,
+            to: (0..subscriptions).map(receiving).collect(),
+            beyond: None,
+        }
+    }
+
+    /// The one whose transit is the median of several of one size, of subscriptions within the process that sends or of
+    /// those in others.
+    fn typical<'a>(of_size: impl Iterator<Item = &'a Transfer>, within: bool) -> Transfer {
+        let mut all: Vec<Transfer> = of_size.map(|of| of.part(within)).collect();
         all.sort_by(|a, b| a.transit_to(0, 1).mean_ns().total_cmp(&b.transit_to(0, 1).mean_ns()));
-        all.get(all.len() / 2).map(|of| (*of).clone()).unwrap_or_default()
+        let median = all.len() / 2;
+        if all.is_empty() {
+            Transfer::default()
+        } else {
+            all.swap_remove(median)
+        }
     }
 
     fn towards(&self, other: &Transfer, at: f64) -> Transfer {
@@ -167,6 +263,7 @@ impl Transfer {
             topic: String::new(),
             size_bytes: between(self.size_bytes as i64, other.size_bytes as i64) as u64,
             subscriptions: self.subscriptions,
+            within: self.within.clone(),
             send: self.send.towards(&other.send, at),
             transit: (0..count).map(|k| self.transit_to(k, count).towards(&other.transit_to(k, count), at)).collect(),
             send_cpu_ns: between(self.send_cpu_ns, other.send_cpu_ns),
@@ -226,8 +323,9 @@ mod tests {
         let transfers = vec![transfer("/a", 64, 1, 10), transfer("/b", 64, 1, 20), transfer("/c", 1064, 1, 110)];
         let costs = Costs { transfers, ..Costs::default() };
         let send = |topic, size, count| {
-            let found = costs.of_topic(topic, size, count);
-            (found.transfer.send.mean_ns() as i64, found.beyond.is_some())
+            let found = costs.of_topic(topic, size, &vec![false; count]);
+            assert_eq!(found.to.len(), count);
+            (found.send.mean_ns() as i64, found.beyond.is_some())
         };
         assert_eq!(send("/b", 64, 1), (20, false));
         assert_eq!(send("/new", 64, 1), (20, false)); // of two of that size the one with the longer transit
@@ -235,7 +333,34 @@ mod tests {
         assert!(matches!(send("/a", 564, 1), (60..=65, false)), "{:?}", send("/a", 564, 1));
         assert_eq!(send("/a", 1_000_000, 1), (110, true));
         assert!(send("/a", 64, 31).1);
-        let none = Costs::default().of_topic("/a", 64, 1);
-        assert!(none.beyond.is_some_and(|text| text.contains("/a")) && none.transfer.send.is_empty());
+        let none = Costs::default().of_topic("/a", 64, &[false]);
+        assert!(none.beyond.is_some_and(|text| text.contains("/a")) && none.send.is_empty());
+    }
+
+    #[test]
+    fn messages_within_a_process_have_costs_of_their_own() {
+        let inside = Transfer { within: vec![true; 2], ..transfer("/a", 64, 2, 1) };
+        let costs = Costs { transfers: vec![transfer("/a", 64, 2, 10), inside], ..Costs::default() };
+        let transits = |topic, within: &[bool]| {
+            let found = costs.of_topic(topic, 64, within);
+            assert_eq!(found.beyond, None);
+            (found.send.mean_ns(), found.to.iter().map(|to| to.transit.mean_ns()).collect::<Vec<_>>())
+        };
+        for topic in ["/a", "/like-it"] {
+            assert_eq!(transits(topic, &[false, false]), (10.0, vec![100.0, 100.0]));
+            assert_eq!(transits(topic, &[true, true]), (1.0, vec![10.0, 10.0]));
+            assert_eq!(transits(topic, &[true, false]), (10.0, vec![10.0, 100.0]));
+        }
+        // Of a topic that was measured with both, each part stands for such messages.
+        let transit = vec![Spread::fixed(7), Spread::fixed(70)];
+        let both = Transfer { within: vec![true, false], transit, ..transfer("/b", 64, 2, 3) };
+        let costs = Costs { transfers: vec![both], ..Costs::default() };
+        let transit = |within| costs.of_topic("/c", 64, &[within]).to[0].transit.mean_ns();
+        assert_eq!([true, false].map(transit), [7.0, 70.0]);
+        // What was not measured is not made up in silence.
+        let costs = Costs { transfers: vec![transfer("/a", 64, 1, 10)], ..Costs::default() };
+        let found = costs.of_topic("/a", 64, &[true]);
+        assert_eq!(found.to[0].transit.mean_ns(), 100.0);
+        assert!(found.beyond.is_some_and(|text| text.contains("no message within a process was measured")));
     }
 }

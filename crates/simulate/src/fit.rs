@@ -3,21 +3,21 @@
 mod around;
 mod tasks;
 
-use crate::costs::{Costs, TaskCost, Transfer};
+use crate::costs::{within_process, Costs, TaskCost, Transfer};
 use crate::spread::Spread;
 use crate::way::Way;
 use anyhow::{bail, Context, Result};
 use std::collections::{BTreeMap, HashMap};
 use tacho_events::run::{Load, RunDirectory, RunInfo};
 use tacho_tables::row::{Column, Row};
-use tacho_tables::{store, Endpoint, Execution, Tables};
+use tacho_tables::{store, Endpoint, EndpointKind, Execution, Tables};
 use tacho_workload::model::{is_called, Executor, Node, Workload};
 
 /// Process and thread.
 type Thread = (usize, u32);
 
-/// Topic, size and number of subscriptions: what a [`Transfer`] is of.
-type Topic = (String, u64, usize);
+/// Topic, size, and whether each of its subscriptions is in the process that sends: what a [`Transfer`] is of.
+type Topic = (String, u64, Vec<bool>);
 
 /// A run that is read.
 struct Run<'a> {
@@ -26,8 +26,8 @@ struct Run<'a> {
     workload: &'a Workload,
     /// The node of the workload that each node is.
     nodes: Column<tacho_tables::Node, Option<&'a Node>>,
-    /// The topic of each endpoint, if the workload publishes it.
-    topics: Column<Endpoint, Option<Topic>>,
+    /// The topic of each endpoint, if the workload publishes it; of a subscription, as each of its publishers sends.
+    topics: Column<Endpoint, Vec<Topic>>,
     /// Executions of each thread, in the order of time: start, end, row.
     threads: HashMap<Thread, Vec<(i64, i64, Row<Execution>)>>,
     /// Thread and place there of each execution.
@@ -166,12 +166,13 @@ impl Samples {
         costs.tasks = self.tasks.into_iter().map(of_task).collect();
         let take_ns = costs.take_ns;
         costs.wake_up = self.wake_up.spread().map(|ns| (ns - take_ns).max(0));
-        for ((topic, size_bytes, subscriptions), of) in self.transfers {
+        for ((topic, size_bytes, within), of) in self.transfers {
             let transit = of.transit.into_values().map(Latency::spread).collect();
             costs.transfers.push(Transfer {
                 topic,
                 size_bytes,
-                subscriptions,
+                subscriptions: within.len(),
+                within: if within.contains(&true) { within } else { vec![] },
                 send: Spread::of(of.send),
                 transit,
                 send_cpu_ns: Spread::of(of.send_cpu).quantile(0.5),
@@ -201,7 +202,12 @@ impl<'a> Run<'a> {
         let after = after(tables);
         let called = |node: &tacho_tables::Node| workload.nodes.iter().find(|of| is_called(&node.name, &of.name));
         let nodes = Column::of(tables.nodes.iter().map(called));
-        let topics = Column::of(tables.endpoints.iter().map(|endpoint| topic(workload, &endpoint.topic)));
+        let topics = |endpoint: &Endpoint| match (endpoint.kind, nodes[endpoint.node]) {
+            (EndpointKind::Publisher, Some(node)) => topic(workload, node, &endpoint.topic).into_iter().collect(),
+            (EndpointKind::Publisher, None) => vec![],
+            (EndpointKind::Subscription, _) => topics(workload, &endpoint.topic),
+        };
+        let topics = Column::of(tables.endpoints.iter().map(topics));
         Run { tables, info, workload, nodes, topics, threads, places, after, is_busy: is_busy(info) }
     }
 
@@ -270,11 +276,13 @@ impl<'a> Run<'a> {
             }
         }
         for ((publisher, subscription), times) in transits {
-            let (Some(topic), Some(to)) = (&self.topics[publisher], self.node_of(subscription)) else { continue };
+            let (Some(topic), Some(to)) = (self.topics[publisher].first(), self.node_of(subscription)) else {
+                continue;
+            };
             let takers = self.workload.nodes.iter().filter(|node| node.subscribes.iter().any(|s| s.topic == topic.0));
             let Some(place) = takers.into_iter().position(|node| node.name == to.name) else { continue };
-            let from = self.workload.nodes.iter().find(|node| node.publishes.iter().any(|p| p.topic == topic.0));
-            let way = Way::between(self.workload, from.map_or("", |node| &node.host), &to.host, topic.1);
+            let from = self.node_of(publisher).map_or("", |node| &node.host);
+            let way = Way::between(self.workload, from, &to.host, topic.1);
             let transit = samples.of_topic(topic).transit.entry(place).or_default();
             for ns in times {
                 transit.add(ns - way.delay_ns - way.occupies_ns, !self.is_busy);
@@ -308,7 +316,7 @@ impl<'a> Run<'a> {
             sends.sort_unstable_by_key(|(publish_ns, _)| *publish_ns);
             for (place, (publish_ns, publisher)) in sends.iter().enumerate() {
                 let next_ns = sends.get(place + 1).map_or(end_ns, |(next_ns, _)| *next_ns);
-                if let Some(topic) = &self.topics[*publisher] {
+                if let Some(topic) = self.topics[*publisher].first() {
                     samples.of_topic(topic).send.push(next_ns - publish_ns);
                 }
             }
@@ -334,10 +342,16 @@ fn after(tables: &Tables) -> HashMap<Row<Execution>, i64> {
     after
 }
 
-/// What the workload says of a topic that it publishes.
-fn topic(workload: &Workload, topic: &str) -> Option<Topic> {
-    let mut publications = workload.nodes.iter().flat_map(|node| &node.publishes);
-    let size_bytes = publications.find(|p| p.topic == *topic)?.size_bytes;
-    let subscriptions = workload.nodes.iter().flat_map(|node| &node.subscribes);
-    Some((topic.into(), size_bytes, subscriptions.filter(|s| s.topic == *topic).count()))
+/// What the workload says of a topic that this node publishes.
+fn topic(workload: &Workload, node: &Node, topic: &str) -> Option<Topic> {
+    let size_bytes = node.publishes.iter().find(|p| p.topic == *topic)?.size_bytes;
+    Some((topic.into(), size_bytes, within_process(workload, node, topic)))
+}
+
+/// The same of each way in which its publishers send it.
+fn topics(workload: &Workload, of: &str) -> Vec<Topic> {
+    let mut topics: Vec<Topic> = workload.nodes.iter().filter_map(|node| topic(workload, node, of)).collect();
+    topics.sort_unstable();
+    topics.dedup();
+    topics
 }

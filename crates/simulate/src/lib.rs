@@ -39,6 +39,8 @@ const BEGIN_NS: i64 = 1_000_000_000;
 pub struct Simulator<'a> {
     /// Costs of middleware and machine.
     pub costs: &'a Costs,
+    /// The same on other transports, for workloads that use one of them.
+    pub other_transports: &'a [Costs],
     /// The scheduler.
     pub settings: Settings,
     /// Whether to write the kernel's scheduler events.
@@ -76,6 +78,7 @@ impl<'a> Simulator<'a> {
     pub fn new(costs: &'a Costs, cpus: usize, interrupted: &'a AtomicBool) -> Simulator<'a> {
         Simulator {
             costs,
+            other_transports: &[],
             settings: Settings::linux(cpus),
             scheduler: true,
             command: vec![],
@@ -87,6 +90,13 @@ impl<'a> Simulator<'a> {
 }
 
 impl Simulator<'_> {
+    /// The costs of the transport that a workload uses.
+    fn costs_of(&self, workload: &Workload) -> &Costs {
+        let is_of = |costs: &&Costs| costs.middleware == workload.middleware && costs.transport == workload.transport;
+        let others = || self.other_transports.iter().find(is_of);
+        Some(self.costs).filter(is_of).or_else(others).unwrap_or(self.costs)
+    }
+
     /// Simulates one repeat of a workload into `run`, and returns its `run.json`. `progress` gets the part that is
     /// done.
     pub fn repeat(

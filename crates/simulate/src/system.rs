@@ -1,6 +1,6 @@
 //! Builds the system of a workload: processes, threads, nodes, links.
 
-use crate::costs::{Costs, Transfer};
+use crate::costs::{Costs, Receiving};
 use crate::executor::{Executor, Worker};
 use crate::kernel::{Kernel, Thread};
 use crate::node::{Node, Publisher, Subscription, Timer};
@@ -98,7 +98,8 @@ pub(crate) fn build(
     now: i64,
     mut trace: Trace,
 ) -> Result<System, Failed> {
-    let Simulator { costs, settings, scheduler, .. } = *simulator;
+    let Simulator { settings, scheduler, .. } = *simulator;
+    let costs = simulator.costs_of(workload);
     let (grouped, of) = by_group(workload);
     let workload = &grouped;
     let kernel_file = scheduler.then(|| trace.add_process("kernel", 0, now));
@@ -369,17 +370,19 @@ impl Builder<'_> {
         for (node, of) in self.workload.nodes.iter().enumerate() {
             for (publisher, p) in of.publishes.iter().enumerate() {
                 let targets = to.get(p.topic.as_str()).map_or(&[][..], Vec::as_slice);
-                let found = self.costs.of_topic(&p.topic, p.size_bytes, targets.len());
+                let is_within = |(to, _): &(usize, usize)| self.workload.nodes[*to].process == of.process;
+                let within: Vec<bool> = targets.iter().map(is_within).collect();
+                let found = self.costs.of_topic(&p.topic, p.size_bytes, &within);
                 self.doubts.extend(found.beyond.filter(|_| !targets.is_empty()));
-                let transfer = found.transfer;
-                self.nodes[node].publishers[publisher].send = transfer.send.clone();
-                self.nodes[node].publishers[publisher].send_cpu_ns = transfer.send_cpu_ns;
-                for (place, (receiver, subscription)) in targets.iter().enumerate() {
+                self.nodes[node].publishers[publisher].send = found.send;
+                self.nodes[node].publishers[publisher].send_cpu_ns = found.send_cpu_ns;
+                for ((receiver, subscription), receiving) in targets.iter().zip(found.to) {
                     let hosts =
                         self.between_hosts(&of.host, &self.workload.nodes[*receiver].host, p.size_bytes, &p.qos);
                     self.nodes[node].publishers[publisher].links.push(links.len());
-                    let link = link(&transfer, (*receiver, *subscription), (place, targets.len()), hosts);
-                    let around_ns = transfer.receive_cpu_ns - link.receive_cpu_ns - self.costs.take_ns;
+                    let cpu_ns = receiving.cpu_ns;
+                    let link = link(receiving, (*receiver, *subscription), hosts);
+                    let around_ns = cpu_ns - link.receive_cpu_ns - self.costs.take_ns;
                     self.nodes[*receiver].subscriptions[*subscription].around_ns = around_ns.max(0);
                     links.push(link);
                 }
@@ -410,12 +413,12 @@ fn depth(qos: &Qos) -> usize {
     }
 }
 
-fn link(transfer: &Transfer, to: (usize, usize), (place, of): (usize, usize), hosts: (i64, i64, f64)) -> Link {
+fn link(receiving: Receiving, to: (usize, usize), hosts: (i64, i64, f64)) -> Link {
     let (delay_ns, occupies_ns, loss) = hosts;
-    let transit = transfer.transit_to(place, of);
+    let Receiving { transit, cpu_ns } = receiving;
     // What is measured is a process's CPU time. Half of it may lie before the message is there, and half of the transit
     // at most is computation.
-    let before_ns = (transfer.receive_cpu_ns / 2).min(transit.quantile(0.25) / 2);
+    let before_ns = (cpu_ns / 2).min(transit.quantile(0.25) / 2);
     Link {
         node: to.0,
         subscription: to.1,

@@ -4,21 +4,25 @@
 //! taken back in yet other phases, so it does not exploit those of the search either. A change stays if it buys more
 //! than the simulation is off for the system as it was measured, and more than other phases change.
 
+mod alternatives;
 mod callback_groups;
+mod composition;
 mod drive;
 mod files;
+mod fragments;
 mod goal;
 mod kept;
 mod oracle;
 mod space;
 mod step;
 
+pub use alternatives::{alternatives, Alternative};
 pub use files::{write_files, PLAN_FOLDER};
 pub use goal::{Bound, Figure, Goal};
 pub use kept::Kept;
 pub use oracle::{ChainTimes, SystemFigures};
 pub use space::{Key, Machine, Turned};
-pub use step::PlanStep;
+pub use step::{nodes_in_python, PlanStep};
 
 use crate::apply::Tuned;
 use crate::search::{self, Choice, Found, Move, Problem, Search, Settings, Value};
@@ -201,7 +205,7 @@ impl Planning<'_> {
             let known: Vec<&str> = self.workload.chains.iter().map(|chain| chain.name.as_str()).collect();
             return Err(format!("`{goal}`: no chain of the workload; expected one of: {}", known.join(", ")));
         }
-        let python = self.nodes_in_python().map_err(|error| format!("{error:#}"))?;
+        let python = nodes_in_python(self.measured, self.workload).map_err(|error| format!("{error:#}"))?;
         let space = Space::of(self.workload, &chain.nodes, self.keys, self.keep, &python, self.machine)?;
         if space.options.is_empty() {
             return Err("nothing of the workload may change: expected fewer --keep, or more --change".into());
@@ -463,6 +467,12 @@ fn middle(found: &Found) -> Option<Choice> {
     };
     let nearest = found.front.iter().min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
     nearest.map(|(choice, _)| choice.clone())
+}
+
+/// This name, or the first with a number that nobody has.
+fn unused(name: &str, is_used: impl Fn(&str) -> bool) -> String {
+    let numbered = (2..).map(|number| format!("{name}_{number}"));
+    std::iter::once(name.to_owned()).chain(numbered).find(|name| !is_used(name)).expect("one of so many")
 }
 
 /// The figures of a run that was measured.

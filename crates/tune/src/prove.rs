@@ -21,7 +21,7 @@ pub enum ProveError {
     Different {
         /// Name of the tuned workload.
         name: String,
-        /// The setting that differs: `seed`, `duration` or `repeats`.
+        /// The setting that differs: `seed`, `duration`, `repeats` or `middleware`.
         what: &'static str,
         /// Its value before.
         before: String,
@@ -184,7 +184,6 @@ fn comparable(before: Candidate<'_>, after: Candidate<'_>) -> Result<(), ProveEr
         ("repeats", b.repeats.to_string(), a.repeats.to_string()),
         ("duration", format!("{:?}", b.duration), format!("{:?}", a.duration)),
         ("middleware", before.middleware.clone(), after.middleware.clone()),
-        ("transport", before.transport.clone(), after.transport.clone()),
     ];
     for (what, before, after) in pairs {
         if before != after {

@@ -170,8 +170,6 @@ export interface RunInfo {
   command: string[];
   /** True if the user or a failure ended it early. */
   cut_short: boolean;
-  /** By middleware, the transport that it uses if a workload names none, as its plugin reports. */
-  default_transports?: Record<string, string>;
   /** Wall time of the run. */
   duration_s: number;
   /**
@@ -224,6 +222,8 @@ export interface RunInfo {
   tacho_version: string;
   /** The traces of an import, as their metadata describe them. */
   traces?: TraceSource[];
+  /** By middleware, the transports that its plugin offers. The first is the one that it uses if a workload names none. */
+  transports?: Record<string, string[]>;
   /** Events of ROS in an imported trace whose name or layout is not known, by name: no figure has them. */
   unknown_events?: Record<string, number>;
   /** `bench` or `record`. */

@@ -14,6 +14,7 @@ Examples:
   tacho tune runs/car                              what to change on a recorded system
   tacho tune runs/car --change thread,depth        a plan for its twin
   tacho tune runs/latest --prove                   search for a plan, and run it beside the system as it is
+  tacho tune runs/latest --change process,transport     nodes in one process, and other transports, measured first
   tacho tune runs/latest --goal 'p99 localisation' --at-most 'cpu=60 %' --keep ndt.priority
   tacho tune workloads/autoware-localisation.yaml --method common-rate --method arrival --prove -o runs/tuned
   tacho tune --prove -o runs/tuned --resume
@@ -38,7 +39,7 @@ pub struct Tune {
     /// With search: the most that a figure may be: 'p99 localisation=50 ms', 'cpu=60 %' (of one CPU)
     #[arg(long, value_name = "FIGURE=VALUE")]
     pub at_most: Vec<Bound>,
-    /// With search: what may change [default: all but period]
+    /// With search: what may change [default: all but process, transport and period]
     #[arg(long, value_enum, value_delimiter = ',')]
     pub change: Vec<Change>,
     /// With search: a node or topic that stays as it is, or one key of it (ndt.priority)
@@ -101,6 +102,10 @@ pub enum Change {
     Thread,
     /// Callbacks that others of their node wait for: a callback group of its own
     Group,
+    /// Nodes share a process, so that messages need no transport; what that costs is measured first
+    Process,
+    /// Another transport of the middleware; each is measured first
+    Transport,
     /// How many threads run the nodes that share one
     Threads,
     /// The CPU of each node's thread
@@ -120,6 +125,8 @@ impl Change {
             Change::Spin => Key::Spin,
             Change::Thread => Key::Thread,
             Change::Group => Key::Group,
+            Change::Process => Key::Process,
+            Change::Transport => Key::Transport,
             Change::Threads => Key::Threads,
             Change::Cpus => Key::Cpus,
             Change::Priority => Key::Priority,

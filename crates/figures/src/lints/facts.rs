@@ -153,7 +153,7 @@ impl<'a> Facts<'a> {
             }
         }
         let load = repeat.info.and_then(|info| info.load.as_ref());
-        let default = |w: &Workload| Some(repeat.info?.default_transports.get(&w.middleware)?.as_str());
+        let default = |w: &Workload| Some(repeat.info?.transports.get(&w.middleware)?.first()?.as_str());
         let transport =
             workload.and_then(|w| Some(w.transport.as_str()).filter(|t| !t.is_empty()).or_else(|| default(w)));
         Facts {

@@ -109,9 +109,8 @@ fn large_message_over_udp() {
          \x20 filter: {subscribes: [/points]}\n",
     );
     let over = |transport: &str| {
-        let default_transports = [("any".to_owned(), transport.to_owned())].into();
-        let (tables, info) =
-            (tables_of(&sized(1 << 20), Some(&left)), RunInfo { default_transports, ..RunInfo::default() });
+        let transports = [("any".to_owned(), vec![transport.to_owned()])].into();
+        let (tables, info) = (tables_of(&sized(1 << 20), Some(&left)), RunInfo { transports, ..RunInfo::default() });
         let repeat = Repeat { tables: &tables, options: Options::default(), info: Some(&info) };
         let findings = summarise(&[repeat], Some(&left)).findings.expect("lints ran");
         findings.iter().filter(|f| f.lint == "large-message-over-udp").count()

@@ -230,12 +230,7 @@ impl Keeper {
         match console::read(line) {
             Line::Up if !self.ready => {
                 self.ready = true;
-                say(&Answer::Ready {
-                    version: version.into(),
-                    main_ns: None,
-                    ready_ns: None,
-                    default_transport: None,
-                })?;
+                say(&Answer::Ready { version: version.into(), main_ns: None, ready_ns: None, transports: vec![] })?;
             }
             Line::Unmatched { row, found } => {
                 let Some(row) = self.rows.get(row) else { bail!("the board of node {} spoke of row {row}", self.node) };

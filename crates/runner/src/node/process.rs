@@ -94,7 +94,7 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<bool> {
         version: middleware.version()?,
         main_ns: Some(main_ns),
         ready_ns: Some(ready_ns),
-        default_transport: middleware.transports().into_iter().next(),
+        transports: middleware.transports(),
     })?;
 
     let Some((start_ns, stop_ns, end_ns)) = wait_for_start(&mut nodes, &commands, runner)? else { return Ok(true) };

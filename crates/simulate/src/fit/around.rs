@@ -32,11 +32,13 @@ impl Run<'_> {
         samples.check.extend(spinning.filter_map(|(_, each_ns)| *each_ns));
         for (row, endpoint) in numbered(&self.tables.endpoints) {
             let each_ns = each[self.tables.nodes[endpoint.node].process];
-            let (Some(each_ns), Some(topic)) = (each_ns, &self.topics[row]) else { continue };
-            let of = samples.of_topic(topic);
-            match endpoint.kind {
-                EndpointKind::Publisher => of.send_cpu.push(each_ns),
-                EndpointKind::Subscription => of.receive_cpu.push(each_ns),
+            let Some(each_ns) = each_ns else { continue };
+            for topic in &self.topics[row] {
+                let of = samples.of_topic(topic);
+                match endpoint.kind {
+                    EndpointKind::Publisher => of.send_cpu.push(each_ns),
+                    EndpointKind::Subscription => of.receive_cpu.push(each_ns),
+                }
             }
         }
     }

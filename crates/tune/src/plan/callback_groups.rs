@@ -1,6 +1,7 @@
 //! Callbacks that could have a callback group of their own, so that the others of their node no longer wait for them.
 
 use super::space::{on_thread, set_threads};
+use super::unused;
 use tacho_workload::model::{threads, Node, Own, Workload};
 
 /// Threads of an executor that had one: the callback and the others of its node run beside each other.
@@ -76,12 +77,6 @@ pub(super) fn separate(workload: &mut Workload, node: &str, callback: Callback) 
     if threads(on_thread(workload, &thread)) == 1 {
         set_threads(workload, &thread, THREADS);
     }
-}
-
-/// This name, or the first with a number that nobody has.
-fn unused(name: &str, is_used: impl Fn(&str) -> bool) -> String {
-    let numbered = (2..).map(|number| format!("{name}_{number}"));
-    std::iter::once(name.to_owned()).chain(numbered).find(|name| !is_used(name)).expect("one of so many")
 }
 
 #[cfg(test)]

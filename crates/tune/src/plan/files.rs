@@ -1,10 +1,9 @@
 //! The files of a plan: what a user changes, why, and fragments to apply it with.
 
-use super::{Figure, Key, Plan, PlanStep, SystemFigures};
+use super::{fragments, Figure, Key, Plan, PlanStep, SystemFigures};
 use std::fmt::Write;
 use std::io;
 use std::path::Path;
-use tacho_workload::model::{Scheduling, Workload};
 
 /// Folder of the files, in the directory of a tuning.
 pub const PLAN_FOLDER: &str = "plan";
@@ -13,119 +12,23 @@ pub const PLAN_FOLDER: &str = "plan";
 pub fn write_files(plan: &Plan, folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
     std::fs::write(folder.join("workload.yaml"), tacho_workload::write(&plan.tuned.workload))?;
-    let threads = of_threads(plan);
-    if !threads.is_empty() {
-        std::fs::write(folder.join("launch_prefix.py"), launch_prefix(&threads))?;
-        for thread in &threads {
-            let unit = folder.join("systemd").join(format!("{}.service.d", thread.node));
-            std::fs::create_dir_all(&unit)?;
-            std::fs::write(unit.join("tacho.conf"), thread.unit())?;
-        }
+    let fragments = fragments::of(plan);
+    for fragment in &fragments {
+        let path = folder.join(&fragment.path);
+        std::fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        std::fs::write(path, &fragment.text)?;
     }
-    let parameters = parameters(plan);
-    if let Some(parameters) = &parameters {
-        std::fs::write(folder.join("parameters.yaml"), parameters)?;
-    }
-    std::fs::write(folder.join("plan.md"), page(plan, !threads.is_empty(), parameters.is_some()))
-}
-
-/// What changes of a node's thread.
-struct Thread<'p> {
-    node: &'p str,
-    cpus: &'p [u32],
-    scheduling: Option<Scheduling>,
-}
-
-fn of_threads(plan: &Plan) -> Vec<Thread<'_>> {
-    let run = &plan.tuned.workload.run;
-    let turns = |node: &str, key: Key| plan.steps.iter().any(|step| step.turned.of == node && step.turned.key == key);
-    let thread =
-        |node: &'_ tacho_workload::model::Node| (turns(&node.name, Key::Cpus), turns(&node.name, Key::Priority));
-    let of_node = |node| match thread(node) {
-        (false, false) => None,
-        (cpus, priority) => Some(Thread {
-            node: &node.name,
-            cpus: if cpus { run.cpus_of(&node.name) } else { &[] },
-            scheduling: run.priority_of(&node.name).filter(|_| priority),
-        }),
-    };
-    plan.tuned.workload.nodes.iter().filter_map(of_node).collect()
-}
-
-fn list(cpus: &[u32], between: &str) -> String {
-    cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(between)
-}
-
-impl Thread<'_> {
-    /// The words before its command.
-    fn prefix(&self) -> String {
-        let cpus = (!self.cpus.is_empty()).then(|| format!("taskset --cpu-list {}", list(self.cpus, ",")));
-        let scheduling = self.scheduling.map(|scheduling| match scheduling {
-            Scheduling::Nice(nice) => format!("nice -n {nice}"),
-            Scheduling::Fifo(priority) => format!("chrt --fifo {priority}"),
-            Scheduling::RoundRobin(priority) => format!("chrt --rr {priority}"),
-        });
-        cpus.into_iter().chain(scheduling).collect::<Vec<_>>().join(" ")
-    }
-
-    /// A drop-in of its systemd unit.
-    fn unit(&self) -> String {
-        let mut unit = "[Service]\n".to_owned();
-        if !self.cpus.is_empty() {
-            let _ = writeln!(unit, "CPUAffinity={}", list(self.cpus, " "));
-        }
-        let real_time =
-            |policy: &str, priority: u32| format!("CPUSchedulingPolicy={policy}\nCPUSchedulingPriority={priority}\n");
-        unit.push_str(&match self.scheduling {
-            Some(Scheduling::Nice(nice)) => format!("Nice={nice}\n"),
-            Some(Scheduling::Fifo(priority)) => real_time("fifo", priority),
-            Some(Scheduling::RoundRobin(priority)) => real_time("rr", priority),
-            None => String::new(),
-        });
-        unit
-    }
-}
-
-fn launch_prefix(threads: &[Thread<'_>]) -> String {
-    let mut text = "\"\"\"CPUs and priorities of nodes, for ROS 2 launch files.\n\n\
-        from launch_prefix import PREFIX\n\
-        Node(package=..., executable=..., name=\"NAME\", prefix=PREFIX.get(\"NAME\"))\n\"\"\"\n\n\
-        # A prefix is for all threads of a process; tacho sets that of the executor's thread alone.\nPREFIX = {\n"
-        .to_owned();
-    for thread in threads {
-        let _ = writeln!(text, "    \"{}\": \"{}\",", thread.node, thread.prefix());
-    }
-    text.push_str("}\n");
-    text
-}
-
-/// Depths of queues as QoS overrides of ROS 2; `None` if no depth changes or the middleware has no such parameters.
-fn parameters(plan: &Plan) -> Option<String> {
-    let Workload { nodes, middleware, .. } = &plan.tuned.workload;
-    let topics: Vec<&str> =
-        plan.steps.iter().filter(|step| step.turned.key == Key::Depth).map(|step| step.turned.of.as_str()).collect();
-    if topics.is_empty() || middleware != "ros2" {
-        return None;
-    }
-    let mut text = "# Nodes take these if their subscriptions were made with QosOverridingOptions.\n".to_owned();
-    for node in nodes {
-        let own = || node.subscribes.iter().filter(|s| topics.contains(&s.topic.as_str()) && !s.qos.keep_all);
-        if own().next().is_none() {
-            continue;
-        }
-        let _ = writeln!(text, "{}:\n  ros__parameters:\n    qos_overrides:", node.name);
-        for subscription in own() {
-            let _ = writeln!(text, "      {}:\n        subscription:", subscription.topic);
-            let _ = writeln!(text, "          history: keep_last\n          depth: {}", subscription.qos.depth);
-        }
-    }
-    Some(text)
+    let mut about: Vec<&str> = fragments.iter().map(|fragment| fragment.about).collect();
+    about.dedup();
+    std::fs::write(folder.join("plan.md"), page(plan, &about))
 }
 
 fn why(key: Key) -> &'static str {
     match key {
         Key::Spin => "The node sleeps between its wakes while its message is there, and checks in vain at other wakes.",
         Key::Period => "The node uses a new input at the next activation of its timer.",
+        Key::Process => "The middleware hands messages of nodes in one process over without its transport.",
+        Key::Transport => "Messages take another way through the middleware.",
         Key::Thread => "Callbacks of other nodes no longer keep the thread of the node.",
         Key::Group => "Callbacks of one group wait for each other. In a group of its own, it keeps no other waiting.",
         Key::Threads => "Callbacks of different nodes run beside each other.",
@@ -142,6 +45,13 @@ fn how(step: &PlanStep) -> &'static str {
              keeps its rate with a timer."
         }
         Key::Period => "Change the period of the timer.",
+        Key::Process => {
+            "Load the nodes as components into one container: `composition.py`. Or create them in one program, each \
+             with an executor and a thread of its own. If one node crashes, all of them end."
+        }
+        Key::Transport => {
+            "`environment.sh`, or the configuration of the middleware. All processes that share topics need it."
+        }
         Key::Thread => {
             "Give the node a single-threaded executor and a thread of its own. `component_container_isolated` does \
              this for each of its components."
@@ -169,7 +79,8 @@ fn number(value: Option<f64>, unit: &str) -> String {
     value.map_or("unknown".into(), |value| format!("{value:.2} {unit}"))
 }
 
-fn page(plan: &Plan, has_threads: bool, has_parameters: bool) -> String {
+/// `about`: a line on each kind of fragment.
+fn page(plan: &Plan, about: &[&str]) -> String {
     let mut text = format!("# Plan for the chain {}\n\n", plan.chain);
     if plan.steps.is_empty() {
         text.push_str("No change buys more than the simulation is off, so nothing changes.\n\n");
@@ -181,13 +92,9 @@ fn page(plan: &Plan, has_threads: bool, has_parameters: bool) -> String {
     trust(&mut text, plan);
     searched(&mut text, plan);
     text.push_str("## Files\n\n- `workload.yaml`: the tuned workload; `tacho bench` runs it.\n");
-    if has_threads {
-        text.push_str("- `launch_prefix.py`: prefixes of nodes for a launch file.\n");
-        text.push_str("- `systemd/NODE.service.d/tacho.conf`: drop-ins for nodes that systemd starts.\n");
-    }
-    if has_parameters {
-        text.push_str("- `parameters.yaml`: depths of queues as QoS overrides of ROS 2.\n");
-    }
+    about.iter().for_each(|line| {
+        let _ = writeln!(text, "- {line}");
+    });
     text
 }
 

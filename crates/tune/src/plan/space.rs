@@ -1,6 +1,7 @@
 //! What may change in a workload: its knobs and their options.
 
 use super::callback_groups::{separable, separate, Callback};
+use super::composition::{join, process_to_join};
 use crate::apply::{describe, wake_on_arrival, Change};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -32,6 +33,10 @@ pub enum Key {
     Thread,
     /// The callback group of a callback that others of its node wait for.
     Group,
+    /// The process of a node: one that it shares with others.
+    Process,
+    /// The transport of the middleware.
+    Transport,
     /// How many threads run the nodes that share one.
     Threads,
     /// The CPU of a node's thread.
@@ -43,10 +48,21 @@ pub enum Key {
 }
 
 impl Key {
-    /// All keys; the last one changes what the system does.
-    pub const ALL: [Key; 8] =
-        [Key::Spin, Key::Thread, Key::Group, Key::Threads, Key::Cpus, Key::Priority, Key::Depth, Key::Period];
-    /// The keys that may change unless the user names others: they change when and where nodes run, not what they do.
+    /// All keys.
+    pub const ALL: [Key; 10] = [
+        Key::Spin,
+        Key::Process,
+        Key::Transport,
+        Key::Thread,
+        Key::Group,
+        Key::Threads,
+        Key::Cpus,
+        Key::Priority,
+        Key::Depth,
+        Key::Period,
+    ];
+    /// The keys that may change unless the user names others. Processes and transports need [`super::alternatives`];
+    /// periods change what the system does.
     pub const USUAL: [Key; 7] =
         [Key::Spin, Key::Thread, Key::Group, Key::Threads, Key::Cpus, Key::Priority, Key::Depth];
 
@@ -57,6 +73,8 @@ impl Key {
             Key::Period => "period",
             Key::Thread => "thread",
             Key::Group => "group",
+            Key::Process => "process",
+            Key::Transport => "transport",
             Key::Threads => "threads",
             Key::Cpus => "cpus",
             Key::Priority => "priority",
@@ -72,6 +90,8 @@ pub struct Machine {
     pub cpus: Vec<u32>,
     /// Scheduling that is permitted.
     pub scheduling: Vec<Scheduling>,
+    /// Other transports of the middleware, whose costs the simulator has.
+    pub transports: Vec<String>,
 }
 
 impl Machine {
@@ -82,7 +102,7 @@ impl Machine {
 }
 
 /// One option of a knob.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 enum Setting {
     AsIs,
     Arrival,
@@ -90,6 +110,8 @@ enum Setting {
     Timer(f64),
     OwnThread,
     OwnGroup(Callback),
+    Process(String),
+    Transport(String),
     Threads(u32),
     Cpu(u32),
     Scheduling(Scheduling),
@@ -172,6 +194,7 @@ impl Space {
             let of: Vec<&str> = match key {
                 Key::Depth => topics.clone(),
                 Key::Threads => threads.clone(),
+                Key::Transport => vec![workload.middleware.as_str()],
                 _ => workload.nodes.iter().map(|node| node.name.as_str()).collect(),
             };
             for of in of.into_iter().filter(|of| !is_kept(keep, of, key)) {
@@ -179,6 +202,10 @@ impl Space {
                     (Key::Depth, _) => depths(workload, of),
                     (Key::Threads, _) if on_thread(workload, of).any(|node| python.contains(&node.name)) => vec![],
                     (Key::Threads, _) => threads_of(workload, of),
+                    (Key::Transport, _) => machine.transports.iter().cloned().map(Setting::Transport).collect(),
+                    (Key::Process, Some(node)) => {
+                        process_to_join(workload, node, python).into_iter().map(Setting::Process).collect()
+                    }
                     (_, Some(node)) => of_node(workload, node, key, chain.contains(&node.name), machine),
                     (_, None) => vec![],
                 };
@@ -202,7 +229,7 @@ impl Space {
     pub fn apply(&self, choice: &[usize]) -> Workload {
         let mut workload = self.workload.clone();
         for (knob, option) in self.knobs.iter().zip(choice) {
-            set(&mut workload, &knob.of, knob.settings[*option]);
+            set(&mut workload, &knob.of, &knob.settings[*option]);
         }
         workload
     }
@@ -210,10 +237,10 @@ impl Space {
     /// What a candidate changes.
     pub fn turned(&self, choice: &[usize]) -> Vec<Turned> {
         let turned = self.knobs.iter().zip(choice).filter(|(_, option)| **option > 0);
-        turned.map(|(knob, option)| self.turn(knob, knob.settings[*option])).collect()
+        turned.map(|(knob, option)| self.turn(knob, &knob.settings[*option])).collect()
     }
 
-    fn turn(&self, knob: &Knob, setting: Setting) -> Turned {
+    fn turn(&self, knob: &Knob, setting: &Setting) -> Turned {
         let of = &knob.of;
         let change = |before: String, after: String| vec![Change { node: of.clone(), before, after }];
         let changes = match setting {
@@ -223,13 +250,23 @@ impl Space {
                 let beside = on_thread(&self.workload, thread).count();
                 change(format!("thread {thread} of {beside} nodes"), "a thread of its own".into())
             }
+            Setting::Process(process) => {
+                let own = self.workload.node(of).map_or("", |node| &node.process);
+                let beside = self.workload.nodes.iter().filter(|node| node.process == own).count();
+                let before = if beside > 1 { format!("process {own}") } else { "a process of its own".into() };
+                change(before, format!("process {process}"))
+            }
+            Setting::Transport(transport) => {
+                let named = |name: &str| format!("transport {}", if name.is_empty() { "as by default" } else { name });
+                change(named(&self.workload.transport), named(transport))
+            }
             Setting::OwnGroup(callback) if self.is_python(of) => {
                 let words = self.workload.node(of).map(|node| callback.words(node)).unwrap_or_default();
                 change(format!("{words} on one thread with others"), "on a thread of its own".into())
             }
             Setting::OwnGroup(callback) => {
                 let mut after = self.workload.clone();
-                separate(&mut after, of, callback);
+                separate(&mut after, of, *callback);
                 let described = after.node(of).map(|node| {
                     let before = format!("{} in one callback group with others", callback.words(node));
                     change(before, format!("in a group of its own, on {} threads", after.threads_of(node)))
@@ -243,9 +280,9 @@ impl Space {
                 };
                 change(before, format!("{threads} threads"))
             }
-            Setting::Cpu(cpu) => change(cpus(self.workload.run.cpus_of(of)), cpus(&[cpu])),
+            Setting::Cpu(cpu) => change(cpus(self.workload.run.cpus_of(of)), cpus(&[*cpu])),
             Setting::Scheduling(after) => {
-                change(self.workload.run.priority_of(of).map_or("no priority".into(), priority), priority(after))
+                change(self.workload.run.priority_of(of).map_or("no priority".into(), priority), priority(*after))
             }
             Setting::Depth(after) => {
                 let mut depths: Vec<u32> = ends(&self.workload, of).map(|(_, depth)| depth).collect();
@@ -377,17 +414,19 @@ fn of_node(workload: &Workload, node: &Node, key: Key, is_of_chain: bool, machin
     }
 }
 
-fn set(workload: &mut Workload, of: &str, setting: Setting) {
+fn set(workload: &mut Workload, of: &str, setting: &Setting) {
     match setting {
         Setting::AsIs => {}
-        Setting::Cpu(cpu) => put(&mut workload.run.cpus, of, vec![cpu]),
-        Setting::Scheduling(scheduling) => put(&mut workload.run.priority, of, scheduling),
+        Setting::Cpu(cpu) => put(&mut workload.run.cpus, of, vec![*cpu]),
+        Setting::Scheduling(scheduling) => put(&mut workload.run.priority, of, *scheduling),
         Setting::Depth(depth) => {
             let subscriptions = workload.nodes.iter_mut().flat_map(|node| &mut node.subscribes);
-            subscriptions.filter(|s| s.topic == of && !s.qos.keep_all).for_each(|s| s.qos.depth = depth);
+            subscriptions.filter(|s| s.topic == of && !s.qos.keep_all).for_each(|s| s.qos.depth = *depth);
         }
-        Setting::Threads(threads) => set_threads(workload, of, threads),
-        Setting::OwnGroup(callback) => separate(workload, of, callback),
+        Setting::Threads(threads) => set_threads(workload, of, *threads),
+        Setting::OwnGroup(callback) => separate(workload, of, *callback),
+        Setting::Process(process) => join(workload, of, process),
+        Setting::Transport(transport) => workload.transport.clone_from(transport),
         Setting::OwnThread => {
             let Some(node) = workload.nodes.iter_mut().find(|node| node.name == of) else { return };
             let (Some(thread), threads) = (node.thread.take(), node.threads.take()) else { return };
@@ -399,9 +438,9 @@ fn set(workload: &mut Workload, of: &str, setting: Setting) {
             match setting {
                 Setting::Spin(hz) => {
                     crate::apply::keep_sending_rate(node);
-                    node.executor = Executor::Spin { hz };
+                    node.executor = Executor::Spin { hz: *hz };
                 }
-                Setting::Timer(hz) => node.executor = Executor::Timer { hz },
+                Setting::Timer(hz) => node.executor = Executor::Timer { hz: *hz },
                 _ => wake_on_arrival(node),
             }
         }

@@ -8,8 +8,10 @@ use super::space::{Key, Space, Turned};
 use super::{Planning, Search};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
+use tacho_events::run::RunDirectory;
 use tacho_tables::{is_python, store};
 use tacho_workload::model::is_called;
+use tacho_workload::Workload;
 
 /// One change of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,16 +56,16 @@ impl Planning<'_> {
         };
         space.turned(choice).into_iter().zip(&turned).map(step).collect()
     }
+}
 
-    /// Nodes of the workload whose callbacks were measured in Python.
-    pub(super) fn nodes_in_python(&self) -> Result<Vec<String>> {
-        let summary = store::read_summary(self.measured)?;
-        let python = summary.callbacks.iter().filter(|callback| is_python(callback.location.as_deref()));
-        let names: Vec<&str> = python.filter_map(|callback| callback.node.as_deref()).collect();
-        let is_measured = |node: &&str| names.iter().any(|name| is_called(name, node));
-        let nodes = self.workload.nodes.iter().map(|node| node.name.as_str());
-        Ok(nodes.filter(is_measured).map(str::to_owned).collect())
-    }
+/// Nodes of a workload whose callbacks a run of it has in Python.
+pub fn nodes_in_python(measured: &RunDirectory, workload: &Workload) -> Result<Vec<String>> {
+    let summary = store::read_summary(measured)?;
+    let python = summary.callbacks.iter().filter(|callback| is_python(callback.location.as_deref()));
+    let names: Vec<&str> = python.filter_map(|callback| callback.node.as_deref()).collect();
+    let is_measured = |node: &&str| names.iter().any(|name| is_called(name, node));
+    let nodes = workload.nodes.iter().map(|node| node.name.as_str());
+    Ok(nodes.filter(is_measured).map(str::to_owned).collect())
 }
 
 #[cfg(test)]

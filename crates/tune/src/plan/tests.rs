@@ -2,6 +2,8 @@
 
 use super::*;
 use std::sync::atomic::AtomicBool;
+use tacho_simulate::costs::Transfer;
+use tacho_simulate::spread::Spread;
 use tacho_simulate::Costs;
 use tacho_workload::model::Scheduling;
 
@@ -28,11 +30,13 @@ struct Asked<'a> {
     keys: &'a [Key],
     cpus: usize,
     costs: Costs,
+    transports: Vec<Costs>,
 }
 
 impl Default for Asked<'_> {
     fn default() -> Self {
-        Asked { goals: &["mean"], bounds: &[], keep: &[], keys: &Key::USUAL, cpus: 2, costs: Costs::default() }
+        let (goals, keys, costs) = (&["mean"][..], &Key::USUAL[..], Costs::default());
+        Asked { goals, bounds: &[], keep: &[], keys, cpus: 2, costs, transports: vec![] }
     }
 }
 
@@ -42,12 +46,17 @@ fn planned(text: &str, asked: &Asked<'_>) -> Result<(tempfile::TempDir, Plan)> {
     let folder = tempfile::tempdir()?;
     let (measured, interrupted) = (RunDirectory::new(folder.path().join("measured")), AtomicBool::new(false));
     std::fs::create_dir(measured.path())?;
-    let simulator = Simulator { scheduler: false, ..Simulator::new(&asked.costs, asked.cpus, &interrupted) };
+    let simulator = Simulator {
+        scheduler: false,
+        other_transports: &asked.transports,
+        ..Simulator::new(&asked.costs, asked.cpus, &interrupted)
+    };
     simulator.repeat(&workload, 0, &measured, &mut |_| {})?;
     tacho_figures::analyse_and_store(&measured, Some(&workload), &mut |_| {})?;
     let machine = Machine {
         cpus: (0..asked.cpus as u32).collect(),
         scheduling: vec![Scheduling::Fifo(50), Scheduling::Nice(10)],
+        transports: asked.transports.iter().map(|costs| costs.transport.clone()).collect(),
     };
     let planning = Planning {
         simulator: &simulator,
@@ -276,4 +285,58 @@ nodes:
     assert_eq!(turned(&[]), [format!("localiser: {group}"), "p: one thread -> 2 threads".to_owned()]);
     let python = ["localiser".to_owned()];
     assert_eq!(turned(&python), ["localiser: timer reload on one thread with others -> on a thread of its own"]);
+}
+
+const APART: &str = "
+middleware: fastdds
+nodes:
+  lidar:  {work: 1 ms, publishes: {/a: {rate: 20 Hz}}}
+  filter: {work: 2 ms, subscribes: [/a], publishes: [/b]}
+  act:    {work: 1 ms, subscribes: [/b]}
+  show:   {subscribes: [/b]}
+chains: {chain: [lidar, filter, act]}
+run: {duration: 2 s, repeats: 2, seed: 3}
+";
+
+/// Messages of that workload take this long on a transport, between processes and within one.
+fn costs(transport: &str, between_ms: i64, within_ms: i64) -> Costs {
+    let of = |topic: &str, within: &[bool]| {
+        let transit = |is_within| Spread::fixed(1_000_000 * if is_within { within_ms } else { between_ms });
+        let transit = within.iter().copied().map(transit).collect();
+        let (topic, subscriptions, within) = (topic.into(), within.len(), within.to_vec());
+        Transfer { topic, size_bytes: 64, subscriptions, within, transit, ..Transfer::default() }
+    };
+    let transfers = vec![of("/a", &[false]), of("/a", &[true]), of("/b", &[false; 2]), of("/b", &[true; 2])];
+    Costs { middleware: "fastdds".into(), transport: transport.into(), transfers, ..Costs::default() }
+}
+
+#[test]
+fn nodes_of_the_chain_join_a_process_and_no_others() {
+    let asked = Asked { keys: &[Key::Process], costs: costs("", 3, 1), ..Asked::default() };
+    let (folder, plan) = planned(APART, &asked).expect("a plan");
+    let joins = |node| format!("{node}: a process of its own -> process together");
+    assert_eq!(turned(&plan), ["lidar", "filter", "act"].map(joins));
+    let mean = |of: &SystemFigures| of.chains["chain"].mean_ms.expect("a mean");
+    // Four of work, and two messages.
+    assert!((mean(&plan.as_is) - 10.0).abs() < 0.01 && (mean(&plan.planned) - 6.0).abs() < 0.01);
+    assert_eq!(plan.doubts, [""; 0], "all of it was measured");
+    let files = folder.path().join(PLAN_FOLDER);
+    write_files(&plan, &files).expect("files");
+    let text = std::fs::read_to_string(files.join("composition.py")).expect("a fragment");
+    assert!(text.contains(r#""together": ("component_container_isolated", ["lidar", "filter", "act"]),"#), "{text}");
+    assert!(std::fs::read_to_string(files.join("plan.md")).expect("a page").contains("- `composition.py`: "));
+}
+
+#[test]
+fn a_transport_is_chosen_by_what_it_costs() {
+    let transports = vec![costs("udp", 5, 1), costs("shm", 1, 1)];
+    let asked = Asked { keys: &[Key::Transport], costs: costs("", 3, 1), transports, ..Asked::default() };
+    let (folder, plan) = planned(APART, &asked).expect("a plan");
+    assert_eq!(turned(&plan), ["fastdds: transport as by default -> transport shm"]);
+    let mean = |of: &SystemFigures| of.chains["chain"].mean_ms.expect("a mean");
+    assert!((mean(&plan.as_is) - 10.0).abs() < 0.01 && (mean(&plan.planned) - 6.0).abs() < 0.01);
+    let files = folder.path().join(PLAN_FOLDER);
+    write_files(&plan, &files).expect("files");
+    let text = std::fs::read_to_string(files.join("environment.sh")).expect("a fragment");
+    assert!(text.contains("export FASTDDS_BUILTIN_TRANSPORTS=SHM\n"), "{text}");
 }

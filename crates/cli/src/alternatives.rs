@@ -1,0 +1,160 @@
+//! Measures what a search for a plan needs beside the run of the system as it is: nodes in one process, and other
+//! transports.
+
+use crate::analysis;
+use crate::exit::Failure;
+use crate::progress::Progress;
+use anyhow::{ensure, Context};
+use tacho_campaign::is_finished;
+use tacho_events::run::{RunDirectory, RunInfo};
+use tacho_recording::machine::machine;
+use tacho_runner::bench::Bench;
+use tacho_simulate::{fit, Costs};
+use tacho_tune::plan::{alternatives, nodes_in_python, Alternative, Key};
+use tacho_workload::Workload;
+
+/// Folder of their runs, in the directory of a tuning.
+pub const FOLDER: &str = "alternatives";
+
+/// What is to be measured.
+pub struct Alternatives {
+    runs: Vec<Alternative>,
+}
+
+impl Alternatives {
+    /// What the search needs if these keys may change. Refuses keys that cannot change.
+    pub fn new(
+        bench: &Bench<'_>,
+        workload: &Workload,
+        measured: &RunDirectory,
+        keys: &[Key],
+    ) -> Result<Alternatives, Failure> {
+        let [process, transport] = [Key::Process, Key::Transport].map(|key| keys.contains(&key));
+        if !process && !transport {
+            return Ok(Alternatives { runs: vec![] });
+        }
+        let info = first_info(measured)?;
+        check_machine(measured, &info)?;
+        let others = if transport { other_transports(workload, measured, &info)? } else { vec![] };
+        let middleware = &workload.middleware;
+        if process && bench.installation.facts(middleware).one_process {
+            return Err(Failure::Usage(format!("--change process: all nodes of {middleware} share a process")));
+        }
+        let runs = alternatives(workload, keys, &others, &nodes_in_python(measured, workload)?);
+        if process && runs.iter().all(|of| of.transport.is_some()) {
+            let expected = "expected two nodes of one host in different processes, which are not in Python";
+            return Err(Failure::Usage(format!(
+                "--change process: no node could join the process of another; {expected}"
+            )));
+        }
+        Ok(Alternatives { runs })
+    }
+
+    /// Other transports among them.
+    pub fn transports(&self) -> Vec<String> {
+        let mut transports: Vec<String> = self.runs.iter().filter_map(|of| of.transport.clone()).collect();
+        transports.dedup();
+        transports
+    }
+
+    /// Measures them, unless that is done, and gives the costs of the measured run's transport and those of the others.
+    /// A transport that the workload cannot use is left out, and named.
+    pub fn measure(
+        &self,
+        bench: &Bench<'_>,
+        measured: &RunDirectory,
+        out: &RunDirectory,
+    ) -> Result<(Costs, Vec<Costs>), Failure> {
+        let fitted = |runs: &[RunDirectory]| fit::fit(runs).context("costs of the run");
+        let of = |transport: Option<&str>| -> Result<anyhow::Result<Vec<RunDirectory>>, Failure> {
+            let mut ran = Vec::new();
+            for alternative in self.runs.iter().filter(|of| of.transport.as_deref() == transport) {
+                match run(bench, alternative, out) {
+                    Ok(run) if is_finished(&run, &alternative.workload, None) => ran.push(run),
+                    Ok(run) => {
+                        analysis::store(&run, Some(&alternative.workload))?;
+                        ran.push(run);
+                    }
+                    Err(error) => return Ok(Err(error)),
+                }
+            }
+            Ok(Ok(ran))
+        };
+        let own = [vec![measured.clone()], of(None)??].concat();
+        let mut others = Vec::new();
+        for transport in self.transports() {
+            match of(Some(&transport))? {
+                Ok(runs) => others.push(fitted(&runs)?),
+                Err(error) if bench.is_interrupted() => return Err(error.into()),
+                Err(error) => eprintln!("tacho: transport {transport} is not tried: {error:#}"),
+            }
+        }
+        Ok((fitted(&own)?, others))
+    }
+}
+
+/// Runs one, unless it is there.
+fn run(bench: &Bench<'_>, alternative: &Alternative, out: &RunDirectory) -> anyhow::Result<RunDirectory> {
+    let run = RunDirectory::new(out.path().join(FOLDER).join(&alternative.name));
+    if is_finished(&run, &alternative.workload, None) {
+        return Ok(run);
+    }
+    if run.path().exists() {
+        std::fs::remove_dir_all(run.path()).with_context(|| run.path().display().to_string())?;
+    }
+    let mut progress = Progress::new();
+    let ran = bench.repeat(&alternative.workload, 0, &run, &mut |p| {
+        progress.show(&format!("measuring {}: {}", alternative.name, p.what), p.done)
+    });
+    progress.finish();
+    let ran = ran?;
+    ensure!(!bench.is_interrupted(), "interrupted");
+    ensure!(ran.failures.is_empty(), "{}: {}", run.path().display(), ran.failures.join("; "));
+    Ok(run)
+}
+
+fn first_info(measured: &RunDirectory) -> Result<RunInfo, Failure> {
+    let repeats = measured.repeats().context("repeats of the run")?;
+    let first = repeats.first().unwrap_or(measured);
+    Ok(first.info().with_context(|| first.path().display().to_string())?)
+}
+
+/// Costs of two machines cannot be compared.
+fn check_machine(measured: &RunDirectory, info: &RunInfo) -> Result<(), Failure> {
+    let here = machine();
+    let there = info.machine.clone().unwrap_or_default();
+    let words =
+        |of: &tacho_events::run::Machine| format!("{}, {} CPUs of {}, Linux {}", of.host, of.cpus, of.cpu, of.kernel);
+    if words(&here) == words(&there) {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "{}: was measured on another machine ({}) than this one ({}), on which processes and transports would be \
+         measured; expected a run of this machine, or its workload file",
+        measured.path().display(),
+        words(&there),
+        words(&here)
+    )))
+}
+
+/// Transports of the workload's middleware other than its own.
+fn other_transports(workload: &Workload, measured: &RunDirectory, info: &RunInfo) -> Result<Vec<String>, Failure> {
+    let Some((default, _)) = info.transports.get(&workload.middleware).and_then(|all| all.split_first()) else {
+        return Err(Failure::Usage(format!(
+            "{}: run.json names no transports of {}, so --change transport has nothing to try; expected a run of a \
+             plugin by this release of tacho (client libraries have executors in their place)",
+            measured.path().display(),
+            workload.middleware
+        )));
+    };
+    let own = if workload.transport.is_empty() { default } else { &workload.transport };
+    let others: Vec<String> =
+        info.transports[&workload.middleware].iter().filter(|name| *name != own).cloned().collect();
+    if others.is_empty() {
+        return Err(Failure::Usage(format!(
+            "--change transport: {} has no other transport than {own}",
+            workload.middleware
+        )));
+    }
+    Ok(others)
+}
