@@ -42,7 +42,7 @@ pub struct RunInfo {
     pub machine: Option<Machine>,
     /// The software that was found: `ros2`, `rcl`, `rmw` ..., and its version.
     pub versions: BTreeMap<String, String>,
-    /// By middleware, the transports that its plugin offers. The first is the one that it uses if a workload names none.
+    /// By middleware, the transports that its plugin offers. It uses the first one if a workload names none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub transports: BTreeMap<String, Vec<String>>,
     /// How each process that tacho started ended.

@@ -222,7 +222,7 @@ export interface RunInfo {
   tacho_version: string;
   /** The traces of an import, as their metadata describe them. */
   traces?: TraceSource[];
-  /** By middleware, the transports that its plugin offers. The first is the one that it uses if a workload names none. */
+  /** By middleware, the transports that its plugin offers. It uses the first one if a workload names none. */
   transports?: Record<string, string[]>;
   /** Events of ROS in an imported trace whose name or layout is not known, by name: no figure has them. */
   unknown_events?: Record<string, number>;

@@ -181,6 +181,7 @@ fn environment(plan: &Plan) -> Option<String> {
         _ => return None,
     };
     is_turned.then(|| {
-        format!("# For all processes, also those on other machines (Fast DDS).\nexport FASTDDS_BUILTIN_TRANSPORTS={built_in}\n")
+        let whose = "# For all processes, also those on other machines (Fast DDS).";
+        format!("{whose}\nexport FASTDDS_BUILTIN_TRANSPORTS={built_in}\n")
     })
 }
