@@ -223,6 +223,25 @@ def test_from_a_recording_to_a_plan_to_the_changed_system(tacho, ros_python):
     assert goal["measured"] < goal["at_most"] + 0.2 * (together_ms - goal["promised"])
 
 
+def test_timers_of_a_twin_can_start_as_they_were_recorded(tacho, twin, workloads):
+    text = (workloads / "phases.yaml").read_text().replace("middleware: ros2", "middleware: inproc")
+    (tacho.directory / "held.yaml").write_text(text.replace("timer 50 Hz", "timer 20 Hz"))
+    tacho("bench", "held.yaml", "-o", "measured")
+    run = json.loads((tacho.directory / "measured/run.json").read_text())
+    drawn = run.pop("phases")
+    # A recording states neither phases nor a workload.
+    (tacho.directory / "measured/run.json").write_text(json.dumps(run))
+    (tacho.directory / "measured/workload.yaml").unlink()
+    assert not any("phase" in node for node in twin("measured")["nodes"].values())
+    nodes = twin("measured", "--phases")["nodes"]
+    recorded = {name: float(node["phase"].split()[0]) / 100 for name, node in nodes.items() if "phase" in node}
+    assert recorded.keys() == {"lidar", "planner", "control"}
+    for node, period_ms in (("planner", 100), ("control", 50)):
+        after_lidar_ms = [phases[node] * period_ms - phases["lidar"] * 100 for phases in (drawn, recorded)]
+        apart_ms = abs(after_lidar_ms[0] - after_lidar_ms[1]) % period_ms
+        assert min(apart_ms, period_ms - apart_ms) < 2, (node, drawn, recorded)
+
+
 def test_what_shows_no_nodes_has_no_twin(tacho):
     (tacho.directory / "callbacks.yaml").write_text(CALLBACKS)
     tacho("simulate", "callbacks.yaml", "-o", "sweep", "--duration", "100ms", "--set", "run.seed=[1, 2]")

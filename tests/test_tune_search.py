@@ -126,6 +126,22 @@ run: {duration: 4 s}
     assert "create_callback_group" in (tacho.directory / "out/plan/plan.md").read_text()
 
 
+@pytest.mark.timing
+def test_timers_of_a_chain_on_ros2_fire_when_their_messages_have_come(tacho, workloads):
+    tacho("bench", workloads / "phases.yaml", "--duration", "2s", "-o", "measured")
+    tacho("tune", "measured", "--change", "phase", "--prove", "--repeats", "2", "-o", "out")
+    plan = read(tacho, "out/tuning.json")["found"]["plan"]
+    assert "planner" in {step["of"] for step in plan["steps"] if step["key"] == "phase"}
+    proof = read(tacho, "out/proof.json")["planned"]
+    # Control fires five times with each path, 40 ms after it on the average. What is left are work and ways; as it is,
+    # timers of 10 and 50 Hz wait for half of 100 and 20 ms on the average.
+    before, after = (proof[side]["end_to_end_ms"]["mean"] for side in ("before", "after"))
+    assert 47 < after < 65 and after < 0.8 * before, proof
+    [first, *_] = sorted((tacho.directory / "out/planned").glob("repeats/*/run.json"))
+    phases = json.loads(first.read_text())["phases"]
+    assert phases["lidar"] == 0 and 0 < phases["planner"] < 0.5
+
+
 def test_fragments_of_a_plan_are_read_by_the_tools_that_they_are_for(tacho):
     (tacho.directory / "crowded.yaml").write_text(
         """

@@ -21,7 +21,10 @@ pub fn run(options: Options) -> Outcome {
             run.path().display()
         )));
     }
-    let twin = twin(&whole.tables, &info, whole.workload.as_ref(), Names::new(options.anonymous));
+    let mut twin = twin(&whole.tables, &info, whole.workload.as_ref(), Names::new(options.anonymous));
+    if options.phases {
+        twin.workload = twin.as_it_started();
+    }
     let text = write(&twin);
     let file = options.out.as_ref().map_or_else(|| "twin.yaml".into(), |path| path.display().to_string());
     let (_, warnings) = tacho_workload::parse(&text, &file)
@@ -47,7 +50,7 @@ pub fn run(options: Options) -> Outcome {
 fn validate(twin: &Twin, whole: &mut Whole, info: &RunInfo, name: &str) -> Outcome {
     twin.rename(&mut whole.tables, &mut whole.summary);
     let costs = fit::of_recording(&whole.tables, info, &twin.workload);
-    let prediction = simulate::twin(name, &twin.workload, &costs, &whole.summary)?;
+    let prediction = simulate::twin(name, &twin.as_it_started(), &costs, &whole.summary)?;
     runs::print(&Lines::composed(&simulate::compared(&prediction)))?;
     runs::print(&Lines::composed(&simulate::compared_topics(&prediction)))
 }
@@ -62,7 +65,7 @@ pub fn as_run(recording: &RunDirectory) -> Result<RunDirectory, Failure> {
     let run = runs::create(None, &format!("{}-twin", runs::stem(recording.path())))?;
     let path = run.workload();
     std::fs::write(&path, write(&twin)).with_context(|| path.display().to_string())?;
-    run.write_info(&info).context("run.json")?;
+    run.write_info(&RunInfo { phases: twin.phases, ..info }).context("run.json")?;
     store::write(&run.tables(), &whole.tables).context("tables")?;
     store::write_summary(&run, &whole.summary).context("figures")?;
     eprintln!("tacho: the recording has no workload, so its twin is tuned: {}", run.path().display());

@@ -254,7 +254,11 @@ pub struct Model {
     /// Replace names of nodes, topics, processes, threads and chains
     #[arg(long)]
     pub anonymous: bool,
-    /// Simulate the twin with the costs that the run shows, and print what was measured beside it
+    /// Start the timers in the phases that were recorded, not in those that the seed draws
+    #[arg(long)]
+    pub phases: bool,
+    /// Simulate the twin with the costs that the run shows, in the phases that were recorded, and print what was measured
+    /// beside it
     #[arg(long)]
     pub validate: bool,
 }

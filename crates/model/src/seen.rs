@@ -20,6 +20,8 @@ pub fn is_of_library(topic: &str) -> bool {
 pub struct CallbackSeen {
     /// Times that it ran and ended.
     pub runs: u64,
+    /// When each started, ns.
+    pub started_ns: Vec<i64>,
     /// CPU time of each, without its publish calls; wall time where that is not known, ns.
     pub work_ns: Vec<i64>,
     /// Whether that is wall time.
@@ -119,6 +121,7 @@ impl Seen {
             let off_ns = execution.cpu_ns.get().map_or(0, |cpu_ns| (wall_ns - cpu_ns).max(0));
             let calls_ns = calls.get(&execution.callback).map_or(0, |calls| calls.took_ns(sent, end_ns, off_ns));
             of.runs += 1;
+            of.started_ns.push(execution.start_ns);
             of.is_wall |= execution.cpu_ns.get().is_none();
             of.work_ns.push((execution.cpu_ns.get().unwrap_or(wall_ns) - calls_ns).max(0));
             if let Some(cpu_ns) = execution.cpu_ns.get() {

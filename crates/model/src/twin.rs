@@ -3,6 +3,7 @@
 mod chains;
 mod groups;
 mod node;
+mod phases;
 mod sources;
 mod threads;
 
@@ -31,6 +32,9 @@ pub struct Twin {
     pub lacks: Vec<String>,
     /// Its names.
     pub names: Names,
+    /// By node, when in its period the clock woke it in the recording: a part of the period, from a common instant. Nodes
+    /// for which that is not known are absent.
+    pub phases: BTreeMap<String, f64>,
 }
 
 /// What is being made.
@@ -45,6 +49,7 @@ struct Maker<'a> {
     /// Callbacks that no workload has, by kind: executions and their time, ns.
     others: BTreeMap<&'static str, (u64, i64)>,
     lacks: Vec<String>,
+    phases: BTreeMap<String, f64>,
 }
 
 /// Makes the twin of a run. `known`: the workload that ran, if it was one of ours.
@@ -59,10 +64,14 @@ pub fn twin(tables: &Tables, info: &RunInfo, known: Option<&Workload>, names: Na
         published: BTreeSet::new(),
         others: BTreeMap::new(),
         lacks: Vec::new(),
+        phases: BTreeMap::new(),
     };
     let rows: Vec<Row<tacho_tables::Node>> = numbered(&tables.nodes).map(|(row, _)| row).collect();
     for row in rows.iter().copied() {
         maker.node(row);
+    }
+    if !info.phases.is_empty() {
+        maker.phases = maker.stated_phases(info);
     }
     maker.sources();
     maker.threads(&rows);
@@ -101,10 +110,17 @@ pub fn twin(tables: &Tables, info: &RunInfo, known: Option<&Workload>, names: Na
     let (nodes, of_nodes) = maker.nodes.into_iter().unzip();
     let hosts = known.map(|known| known.hosts.clone()).unwrap_or_default();
     let workload = Workload { middleware, transport, nodes, chains, hosts, run, ..Workload::default() };
-    Twin { workload, remarks, of_nodes, lacks: maker.lacks, names: maker.names }
+    Twin { workload, remarks, of_nodes, lacks: maker.lacks, names: maker.names, phases: maker.phases }
 }
 
 impl Twin {
+    /// The workload with the phases of the recording, instead of those that the seed draws.
+    pub fn as_it_started(&self) -> Workload {
+        let mut workload = self.workload.clone();
+        workload.state_phases(&self.phases);
+        workload
+    }
+
     /// Gives the recorded tables and figures the names of the twin, those of its chains included.
     pub fn rename(&self, tables: &mut Tables, summary: &mut Summary) {
         self.names.apply(tables, summary);

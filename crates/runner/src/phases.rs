@@ -6,7 +6,14 @@
 //! unless p divides i - j, it visits p strata of equal width evenly: means over few repeats are close to the mean over
 //! all draws.
 
+use tacho_workload::model::{Node, RunOptions};
 use tacho_workload::random::mix;
+
+/// Phase of a node, whose place is `index`, in a repeat: the one that the workload states, otherwise as drawn.
+pub fn of_node(run: &RunOptions, node: &Node, index: usize, repeat: u32) -> f64 {
+    let stated = node.phase_percent.map(|percent| (percent / 100.0).fract());
+    stated.unwrap_or_else(|| phase(run.seed, index, repeat, run.repeats))
+}
 
 /// Phase of the node at `index` in `repeat` of `repeats`, as a fraction of its period, 0 <= phase < 1.
 pub fn phase(seed: u64, index: usize, repeat: u32, repeats: u32) -> f64 {
@@ -56,6 +63,15 @@ mod tests {
             strata.sort_unstable();
             assert_eq!(strata, [0, 1, 2, 3, 4], "nodes {i} and {j}");
         }
+    }
+
+    #[test]
+    fn a_phase_that_is_stated_is_not_drawn() {
+        let text = "nodes: {a: {phase: 25 %, publishes: {/t: {rate: 10 Hz}}}, b: {subscribes: [/t]}}";
+        let (workload, _) = tacho_workload::parse(text, "test.yaml").unwrap_or_else(|e| panic!("{e}"));
+        let of = |index: usize, repeat| of_node(&workload.run, &workload.nodes[index], index, repeat);
+        assert_eq!([of(0, 0), of(0, 1)], [0.25; 2]);
+        assert_eq!(of(1, 1), phase(workload.run.seed, 1, 1, workload.run.repeats));
     }
 
     #[test]

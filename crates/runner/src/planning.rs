@@ -1,7 +1,7 @@
 //! Turns a workload into the plans of its processes.
 
 use crate::micro::Network;
-use crate::phases::{node_seed, phase};
+use crate::phases::{self, node_seed};
 use crate::protocol::{Input, NodePlan, Output, Plan};
 use anyhow::{bail, Result};
 use std::collections::BTreeMap;
@@ -67,7 +67,7 @@ pub fn plan(
     let mut phases = BTreeMap::new();
     let mut publisher_id = 0;
     for (index, node) in workload.nodes.iter().enumerate() {
-        let phase = phase(workload.run.seed, index, repeat, workload.run.repeats);
+        let phase = phases::of_node(&workload.run, node, index, repeat);
         phases.insert(node.name.clone(), phase);
         let inputs = node.subscribes.iter().map(|s| input(workload, &s.topic)).collect();
         let outputs = node

@@ -17,7 +17,7 @@ use tacho_runner::node::computation::TaskOfNode;
 use tacho_runner::node::matcher::Matcher;
 use tacho_runner::node::timers::{timers, PlannedTimer};
 use tacho_runner::node::trace::Member;
-use tacho_runner::phases::{group_seed, node_seed, phase};
+use tacho_runner::phases::{self, group_seed, node_seed};
 use tacho_runner::window::Window;
 use tacho_workload::model::{Executor as When, Node as OfWorkload, Qos, Scheduling, Workload};
 use tacho_workload::random::{mix, Draws};
@@ -208,7 +208,7 @@ impl Builder<'_> {
     fn node(&mut self, index: usize, of: &OfWorkload) -> Result<(), Failed> {
         let (run, now) = (&self.workload.run, self.now);
         let Of { index: in_workload, group, has_inputs } = self.of[index];
-        let phase = phase(run.seed, in_workload, self.repeat, run.repeats);
+        let phase = phases::of_node(run, of, in_workload, self.repeat);
         self.phases.insert(of.name.clone(), phase);
         let (process, is_first) = self.process(&of.process);
         let shares = |known: &usize| of.thread.is_some() && self.workload.nodes[*known].thread == of.thread;

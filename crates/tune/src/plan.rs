@@ -5,8 +5,6 @@
 //! than the simulation is off for the system as it was measured, and more than other phases change.
 
 mod alternatives;
-mod callback_groups;
-mod composition;
 mod drive;
 mod files;
 mod fragments;
@@ -37,7 +35,7 @@ use tacho_events::run::RunDirectory;
 use tacho_simulate::Simulator;
 use tacho_tables::store;
 use tacho_tables::summary::Summary;
-use tacho_workload::model::Executor;
+use tacho_workload::model::Node;
 use tacho_workload::random::mix;
 use tacho_workload::Workload;
 
@@ -333,6 +331,9 @@ impl Planning<'_> {
             workload.chains.extend(self.workload.chain(self.chain).cloned());
         }
         let repeats = self.measured.repeats()?.len().max(1) as u32;
+        if repeats == 1 {
+            workload.state_phases(&self.measured.info()?.phases);
+        }
         let oracle = Oracle { driving: None, ..self.oracle(0) };
         let simulated = oracle.figures(&workload, repeats, &mut vec![])?;
         let measured = figures_of(&store::read_summary(self.measured)?);
@@ -378,15 +379,7 @@ impl Planning<'_> {
 
     /// Virtual time of a draw.
     fn draw(&self) -> Duration {
-        let rates = self.workload.nodes.iter().flat_map(|node| {
-            let own = match node.executor {
-                Executor::Spin { hz } | Executor::Timer { hz } => Some(hz),
-                Executor::Arrival => None,
-            };
-            let timers = node.timers.iter().map(|timer| timer.hz);
-            own.into_iter().chain(node.publishes.iter().filter_map(|p| p.rate_hz)).chain(timers)
-        });
-        let slowest_hz = rates.fold(f64::INFINITY, f64::min);
+        let slowest_hz = self.workload.nodes.iter().flat_map(Node::clock_rates).fold(f64::INFINITY, f64::min);
         let rare = |goal: &Goal| !matches!(goal.figure, Figure::Mean | Figure::Cpu | Figure::Drive);
         let is_rare = self.figures().any(rare);
         let periods = if is_rare { PERIODS_OF_RARE } else { PERIODS };
@@ -434,14 +427,14 @@ impl Problem for Candidates<'_> {
 
 impl Candidates<'_> {
     /// How much of its outputs a chain lacks, over all chains: a system that drops messages must not count as fast. One
-    /// output a draw may lie at the edge of the window.
+    /// output a draw may lie at the edge of the window; inputs there do not count as lost.
     fn lacking(&self, figures: &SystemFigures) -> f64 {
         let of = |(name, as_is): (&String, &ChainTimes)| {
             let now = figures.chains.get(name).copied().unwrap_or_default();
             let (had, lost) = (as_is.instances as f64, as_is.lost as f64);
             let edge = f64::from(self.draws);
             let fewer = had * (1.0 - LACKING) - edge - now.instances as f64;
-            let more_lost = now.lost as f64 - lost - LACKING * had - edge;
+            let more_lost = now.lost as f64 - lost - (LACKING * had).max(1.0);
             (fewer.max(0.0) + more_lost.max(0.0)) / had.max(1.0)
         };
         self.as_is.chains.iter().map(of).sum()
@@ -467,12 +460,6 @@ fn middle(found: &Found) -> Option<Choice> {
     };
     let nearest = found.front.iter().min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
     nearest.map(|(choice, _)| choice.clone())
-}
-
-/// This name, or the first with a number that nobody has.
-fn unused(name: &str, is_used: impl Fn(&str) -> bool) -> String {
-    let numbered = (2..).map(|number| format!("{name}_{number}"));
-    std::iter::once(name.to_owned()).chain(numbered).find(|name| !is_used(name)).expect("one of so many")
 }
 
 /// The figures of a run that was measured.

@@ -144,6 +144,15 @@ impl Check<'_> {
             if !self.reading.nodes[at].whole {
                 continue;
             }
+            if node.phase_percent.is_some() && node.clock_rates().next().is_none() {
+                report.error(
+                    "phase-without-clock",
+                    self.reading.nodes[at].phase,
+                    format!("no clock wakes `{}`", node.name),
+                    "a phase",
+                    "spin, on: timer, a timer or a publication with a rate; or no `phase`",
+                );
+            }
             for (index, publication) in node.publishes.iter().enumerate() {
                 let place = self.place((at, index), true);
                 match (node.executor, publication.rate_hz) {

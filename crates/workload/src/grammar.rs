@@ -251,6 +251,11 @@ pub(crate) const NODE: Place = Place {
         ),
         key("match", Form::Match, "Parameters of `on: match`."),
         key("spin", Form::Frequency, "Wakes at this rate, takes at most one message of each queue, sleeps."),
+        key(
+            "phase",
+            Form::Percent,
+            "When in its period the clock wakes the node, from the start of the run; drawn by the seed unless said.",
+        ),
         key("work", Form::Work, "What one activation computes: CPU time of its thread. Nothing unless said."),
         key("sleep", Form::Time, "How long it then blocks its thread without a CPU. Not at all unless said."),
         key("subscribes", Form::Subscriptions, "Topics it takes."),

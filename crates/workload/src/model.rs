@@ -3,7 +3,12 @@
 //! Every list keeps the order of the file. Node processes receive the model as JSON. `parse` reads the YAML that people
 //! write; `write` and `kept` write and read the YAML in a run directory.
 
+mod work;
+
+pub use work::Work;
+
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// One point of a workload file: what runs once. `sweep` has already expanded lists that are sweeps.
@@ -75,6 +80,10 @@ pub struct Node {
     pub middleware: Option<(String, String)>,
     /// When callbacks run.
     pub executor: Executor,
+    /// When in its period the clock wakes the node, in percent of it from the start of the run. Absent: the seed draws
+    /// it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub phase_percent: Option<f64>,
     /// Under [`Executor::Arrival`]: which messages of its inputs the node computes on together. Absent: each alone.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub matching: Option<Matching>,
@@ -261,52 +270,6 @@ impl Default for Qos {
     }
 }
 
-/// Computation of one activation.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Work {
-    #[default]
-    /// No computation.
-    None,
-    /// Always the same time.
-    Fixed(Duration),
-    /// Uniform between two bounds.
-    Uniform {
-        /// Least time.
-        min: Duration,
-        /// Greatest time.
-        max: Duration,
-    },
-    /// Normal, cut at zero and at mean + 4 std.
-    Normal {
-        /// Mean.
-        mean: Duration,
-        /// Standard deviation.
-        std: Duration,
-    },
-    /// As measured: evenly spaced quantiles, at least two, the first the least and the last the greatest time. Between
-    /// two of them it is uniform.
-    Quantiles(Vec<Duration>),
-    /// A task of a library (`native/include/tacho/task.h`), which computes on the messages. Its time is not known
-    /// before it runs.
-    Task {
-        /// Its name, unique among all libraries.
-        name: String,
-        /// Its parameters as written, in the order of the file.
-        parameters: Vec<(String, String)>,
-    },
-}
-
-impl Work {
-    /// The name of the task, if it is one.
-    pub fn task(&self) -> Option<&str> {
-        match self {
-            Work::Task { name, .. } => Some(name),
-            _ => None,
-        }
-    }
-}
-
 /// A named path through the graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chain {
@@ -420,6 +383,13 @@ impl Workload {
     pub fn chain(&self, name: &str) -> Option<&Chain> {
         self.chains.iter().find(|chain| chain.name == name)
     }
+
+    /// States the phases of nodes that the clock wakes, as parts of their periods by name, instead of drawing them.
+    pub fn state_phases(&mut self, phases: &BTreeMap<String, f64>) {
+        for node in self.nodes.iter_mut().filter(|node| node.clock_rates().next().is_some()) {
+            node.phase_percent = phases.get(&node.name).map(|phase| 100.0 * phase).or(node.phase_percent);
+        }
+    }
 }
 
 /// Number of threads that nodes of one [`Node::thread`] have together.
@@ -437,6 +407,16 @@ impl Node {
         self.host == MICRO_HOST
     }
 
+    /// Rates at which the clock wakes the node: of its executor, its timers and publications.
+    pub fn clock_rates(&self) -> impl Iterator<Item = f64> + '_ {
+        let own = match self.executor {
+            Executor::Spin { hz } | Executor::Timer { hz } => Some(hz),
+            Executor::Arrival => None,
+        };
+        let timers = self.timers.iter().map(|timer| timer.hz);
+        own.into_iter().chain(timers).chain(self.publishes.iter().filter_map(|p| p.rate_hz))
+    }
+
     /// Whether any message makes the node compute.
     pub fn is_triggered(&self) -> bool {
         !matches!(self.executor, Executor::Timer { .. }) && self.subscribes.iter().any(|s| !s.latest)
@@ -445,39 +425,6 @@ impl Node {
     /// Whether the node has no input and computes only when a publication with a rate is due.
     pub fn computes_only_when_due(&self) -> bool {
         !self.publishes.is_empty() && self.publishes.iter().all(|p| p.rate_hz.is_some())
-    }
-}
-
-impl Work {
-    /// Whether there is none.
-    pub fn is_none(&self) -> bool {
-        *self == Work::None
-    }
-
-    /// Mean of one activation. For a normal distribution, it ignores the cuts, which move the mean by less than 1 % if
-    /// the standard deviation is at most half the mean. Zero for a task.
-    pub fn mean(&self) -> Duration {
-        match *self {
-            Work::None | Work::Task { .. } => Duration::ZERO,
-            Work::Fixed(time) => time,
-            Work::Uniform { min, max } => (min + max) / 2,
-            Work::Normal { mean, .. } => mean,
-            Work::Quantiles(ref of) => {
-                let between: Duration = of.windows(2).map(|ends| (ends[0] + ends[1]) / 2).sum();
-                between / (of.len().max(2) - 1) as u32
-            }
-        }
-    }
-
-    /// Greatest time of one activation. Zero for a task.
-    pub fn longest(&self) -> Duration {
-        match *self {
-            Work::None | Work::Task { .. } => Duration::ZERO,
-            Work::Fixed(time) => time,
-            Work::Uniform { max, .. } => max,
-            Work::Normal { mean, std } => mean + std * 4,
-            Work::Quantiles(ref of) => of.last().copied().unwrap_or_default(),
-        }
     }
 }
 

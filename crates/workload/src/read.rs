@@ -156,6 +156,7 @@ impl Reader<'_, '_> {
             thread: span,
             threads: span,
             host: span,
+            phase: span,
             work: span,
             task: TaskPlaces::default(),
             subscribes: vec![span; node.subscribes.len()],

@@ -105,6 +105,7 @@ fn write_node(out: &mut String, node: &Node) {
         Executor::Spin { hz } => lines.push(format!("spin: {}", format_frequency(hz))),
         Executor::Timer { hz } => lines.push(format!("on: timer {}", format_frequency(hz))),
     }
+    lines.extend(node.phase_percent.map(|percent| format!("phase: {}", format_percent(percent))));
     lines.extend(work("work", &node.work));
     lines.extend(work("sleep", &node.sleep));
     if !node.subscribes.is_empty() {

@@ -223,6 +223,8 @@ fn a_node_has_one_executor_and_every_publication_a_cause() {
     assert_eq!(only(&pair("", "", "", "")).name, "never-published");
     let timer = "nodes:\n  a: {on: timer 1 Hz, publishes: {/t: {rate: 1 Hz}}}\n  b: {subscribes: [/t]}\n";
     assert_eq!(only(timer).name, "rate-on-timer");
+    let woken = "nodes:\n  a: {publishes: {/t: {rate: 1 Hz}}}\n  b: {phase: 10 %, subscribes: [/t]}\n";
+    assert_eq!(only(woken).name, "phase-without-clock");
     let spin = "nodes:\n  a: {spin: 1 Hz, publishes: {/t: {rate: 2 Hz}}}\n  b: {subscribes: [/t]}\n";
     assert_eq!(only(spin).name, "rate-above-spin");
     assert_eq!(findings("nodes:\n  a: {on: timer 1 Hz, publishes: [/t]}\n  b: {subscribes: [/t]}\n"), []);

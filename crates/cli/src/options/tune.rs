@@ -39,7 +39,7 @@ pub struct Tune {
     /// With search: the most that a figure may be: 'p99 localisation=50 ms', 'cpu=60 %' (of one CPU)
     #[arg(long, value_name = "FIGURE=VALUE")]
     pub at_most: Vec<Bound>,
-    /// With search: what may change [default: all but process, transport and period]
+    /// With search: what may change [default: spin, thread, group, threads, cpus, priority, depth]
     #[arg(long, value_enum, value_delimiter = ',')]
     pub change: Vec<Change>,
     /// With search: a node or topic that stays as it is, or one key of it (ndt.priority)
@@ -114,6 +114,10 @@ pub enum Change {
     Priority,
     /// How many messages queues hold
     Depth,
+    /// When in their periods nodes of the chain wake
+    Phase,
+    /// How nodes join their inputs: on a message of one of them, or once all have a new one
+    Fusion,
     /// How often timers fire: nodes then publish more often
     Period,
 }
@@ -131,6 +135,8 @@ impl Change {
             Change::Cpus => Key::Cpus,
             Change::Priority => Key::Priority,
             Change::Depth => Key::Depth,
+            Change::Phase => Key::Phase,
+            Change::Fusion => Key::Fusion,
             Change::Period => Key::Period,
         }
     }

@@ -60,6 +60,8 @@ impl<'a> Maker<'a> {
             (node.host, node.middleware) = (known.host.clone(), known.middleware.clone());
         }
         let timers = self.timers(&callbacks, &mut remarks);
+        let phase = self.phase(timers.iter().map(|timer| (timer.row, timer.hz)));
+        self.phases.extend(phase.map(|phase| (node.name.clone(), phase)));
         let causes = self.causes(&callbacks, &inputs, &timers);
         let matched = self.matched(row, &inputs, &outputs, &timers, &causes);
         let held = self.held(row);

@@ -1,8 +1,7 @@
 //! What must be measured before a search can change processes or the transport: the run of the system as it is does not
 //! show what these cost.
 
-use super::composition::together;
-use super::space::Key;
+use super::space::{together, Key};
 use std::time::Duration;
 use tacho_workload::Workload;
 

@@ -27,6 +27,8 @@ fn why(key: Key) -> &'static str {
     match key {
         Key::Spin => "The node sleeps between its wakes while its message is there, and checks in vain at other wakes.",
         Key::Period => "The node uses a new input at the next activation of its timer.",
+        Key::Phase => "The node wakes when its input has come, instead of up to a period later.",
+        Key::Fusion => "Messages that are joined wait less for each other.",
         Key::Process => "The middleware hands messages of nodes in one process over without its transport.",
         Key::Transport => "Messages take another way through the middleware.",
         Key::Thread => "Callbacks of other nodes no longer keep the thread of the node.",
@@ -45,6 +47,14 @@ fn how(step: &PlanStep) -> &'static str {
              keeps its rate with a timer."
         }
         Key::Period => "Change the period of the timer.",
+        Key::Phase => {
+            "Start both timers at instants of the clock that they share: wait for a multiple of the period, or this \
+             time after one, then create the timer."
+        }
+        Key::Fusion => {
+            "Compute in the callback of the input that is named, with the latest message of the others; or, for \
+             `newest`, in whichever callback completes a set of one message of each."
+        }
         Key::Process => {
             "Load the nodes as components into one container: `composition.py`. Or create them in one program, each \
              with an executor and a thread of its own. If one node crashes, all of them end."

@@ -1,9 +1,20 @@
 //! What may change in a workload: its knobs and their options.
 
-use super::callback_groups::{separable, separate, Callback};
-use super::composition::{join, process_to_join};
-use crate::apply::{describe, wake_on_arrival, Change};
+mod callback_groups;
+mod composition;
+mod fusion;
+mod phases;
+mod setting;
+
+pub(super) use composition::together;
+
+use crate::apply::Change;
+use callback_groups::separable;
+use composition::process_to_join;
+use fusion::strategies;
+use phases::shifts;
 use serde::{Deserialize, Serialize};
+use setting::{at_once, ends, Setting};
 use std::fmt;
 use tacho_workload::model::{Executor, Node, Scheduling, Workload};
 
@@ -27,6 +38,10 @@ const OF_OTHERS: [Scheduling; 1] = [Scheduling::Nice(10)];
 pub enum Key {
     /// When a spinning node wakes: another rate, or on arrival.
     Spin,
+    /// When in its period the clock wakes a node.
+    Phase,
+    /// How a node joins its inputs.
+    Fusion,
     /// How often a timer fires; its node then publishes more often.
     Period,
     /// The thread of a node that shares one with others.
@@ -49,8 +64,9 @@ pub enum Key {
 
 impl Key {
     /// All keys.
-    pub const ALL: [Key; 10] = [
+    pub const ALL: [Key; 12] = [
         Key::Spin,
+        Key::Phase,
         Key::Process,
         Key::Transport,
         Key::Thread,
@@ -59,10 +75,11 @@ impl Key {
         Key::Cpus,
         Key::Priority,
         Key::Depth,
+        Key::Fusion,
         Key::Period,
     ];
-    /// The keys that may change unless the user names others. Processes and transports need [`super::alternatives`];
-    /// periods change what the system does.
+    /// The keys that may change unless the user names others. Processes and transports need [`super::alternatives`],
+    /// phases need timers that are started together, fusion and periods change what the system does.
     pub const USUAL: [Key; 7] =
         [Key::Spin, Key::Thread, Key::Group, Key::Threads, Key::Cpus, Key::Priority, Key::Depth];
 
@@ -70,6 +87,8 @@ impl Key {
     pub fn name(self) -> &'static str {
         match self {
             Key::Spin => "spin",
+            Key::Phase => "phase",
+            Key::Fusion => "fusion",
             Key::Period => "period",
             Key::Thread => "thread",
             Key::Group => "group",
@@ -99,23 +118,6 @@ impl Machine {
     pub fn asked() -> impl Iterator<Item = Scheduling> {
         OF_CHAIN.into_iter().chain(OF_OTHERS)
     }
-}
-
-/// One option of a knob.
-#[derive(Debug, Clone, PartialEq)]
-enum Setting {
-    AsIs,
-    Arrival,
-    Spin(f64),
-    Timer(f64),
-    OwnThread,
-    OwnGroup(Callback),
-    Process(String),
-    Transport(String),
-    Threads(u32),
-    Cpu(u32),
-    Scheduling(Scheduling),
-    Depth(u32),
 }
 
 /// A knob: one key of one node, topic or thread.
@@ -203,6 +205,7 @@ impl Space {
                     (Key::Threads, _) if on_thread(workload, of).any(|node| python.contains(&node.name)) => vec![],
                     (Key::Threads, _) => threads_of(workload, of),
                     (Key::Transport, _) => machine.transports.iter().cloned().map(Setting::Transport).collect(),
+                    (Key::Phase, Some(node)) => shifts(workload, chain, node).into_iter().map(Setting::Phase).collect(),
                     (Key::Process, Some(node)) => {
                         process_to_join(workload, node, python).into_iter().map(Setting::Process).collect()
                     }
@@ -229,7 +232,7 @@ impl Space {
     pub fn apply(&self, choice: &[usize]) -> Workload {
         let mut workload = self.workload.clone();
         for (knob, option) in self.knobs.iter().zip(choice) {
-            set(&mut workload, &knob.of, &knob.settings[*option]);
+            knob.settings[*option].set(&mut workload, &knob.of);
         }
         workload
     }
@@ -241,80 +244,8 @@ impl Space {
     }
 
     fn turn(&self, knob: &Knob, setting: &Setting) -> Turned {
-        let of = &knob.of;
-        let change = |before: String, after: String| vec![Change { node: of.clone(), before, after }];
-        let changes = match setting {
-            Setting::AsIs => vec![],
-            Setting::OwnThread => {
-                let thread = self.workload.node(of).and_then(|node| node.thread.as_deref()).unwrap_or_default();
-                let beside = on_thread(&self.workload, thread).count();
-                change(format!("thread {thread} of {beside} nodes"), "a thread of its own".into())
-            }
-            Setting::Process(process) => {
-                let own = self.workload.node(of).map_or("", |node| &node.process);
-                let beside = self.workload.nodes.iter().filter(|node| node.process == own).count();
-                let before = if beside > 1 { format!("process {own}") } else { "a process of its own".into() };
-                change(before, format!("process {process}"))
-            }
-            Setting::Transport(transport) => {
-                let named = |name: &str| format!("transport {}", if name.is_empty() { "as by default" } else { name });
-                change(named(&self.workload.transport), named(transport))
-            }
-            Setting::OwnGroup(callback) if self.is_python(of) => {
-                let words = self.workload.node(of).map(|node| callback.words(node)).unwrap_or_default();
-                change(format!("{words} on one thread with others"), "on a thread of its own".into())
-            }
-            Setting::OwnGroup(callback) => {
-                let mut after = self.workload.clone();
-                separate(&mut after, of, *callback);
-                let described = after.node(of).map(|node| {
-                    let before = format!("{} in one callback group with others", callback.words(node));
-                    change(before, format!("in a group of its own, on {} threads", after.threads_of(node)))
-                });
-                described.unwrap_or_default()
-            }
-            Setting::Threads(threads) => {
-                let before = match tacho_workload::model::threads(on_thread(&self.workload, of)) {
-                    1 => "one thread".into(),
-                    several => format!("{several} threads"),
-                };
-                change(before, format!("{threads} threads"))
-            }
-            Setting::Cpu(cpu) => change(cpus(self.workload.run.cpus_of(of)), cpus(&[*cpu])),
-            Setting::Scheduling(after) => {
-                change(self.workload.run.priority_of(of).map_or("no priority".into(), priority), priority(*after))
-            }
-            Setting::Depth(after) => {
-                let mut depths: Vec<u32> = ends(&self.workload, of).map(|(_, depth)| depth).collect();
-                depths.sort_unstable();
-                depths.dedup();
-                let before: Vec<String> = depths.iter().map(u32::to_string).collect();
-                change(format!("depth {}", before.join(", ")), format!("depth {after}"))
-            }
-            Setting::Arrival | Setting::Spin(_) | Setting::Timer(_) => {
-                let mut workload = self.workload.clone();
-                set(&mut workload, of, setting);
-                let nodes = self.workload.node(of).zip(workload.node(of));
-                nodes.map_or(vec![], |(before, after)| describe(before, after))
-            }
-        };
-        Turned { key: knob.key, of: of.clone(), changes }
-    }
-}
-
-fn cpus(cpus: &[u32]) -> String {
-    match cpus {
-        [] => "any CPU".into(),
-        [cpu] => format!("CPU {cpu}"),
-        several => format!("CPUs {}", several.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
-    }
-}
-
-fn priority(scheduling: Scheduling) -> String {
-    match scheduling {
-        Scheduling::Nice(nice) => format!("nice {nice}"),
-        Scheduling::Fifo(priority) => format!("fifo {priority}"),
-        Scheduling::RoundRobin(priority) => format!("round_robin {priority}"),
+        let changes = setting.changes(&self.workload, &knob.of, self.is_python(&knob.of));
+        Turned { key: knob.key, of: knob.of.clone(), changes }
     }
 }
 
@@ -330,13 +261,8 @@ fn topics(workload: &Workload) -> Vec<&str> {
 }
 
 /// The nodes that share a thread.
-pub(super) fn on_thread<'w>(workload: &'w Workload, thread: &'w str) -> impl Iterator<Item = &'w Node> {
+fn on_thread<'w>(workload: &'w Workload, thread: &'w str) -> impl Iterator<Item = &'w Node> {
     workload.nodes.iter().filter(move |node| node.thread.as_deref() == Some(thread))
-}
-
-/// How many callbacks a thread could run beside each other, if it were several: one of each callback group.
-fn at_once(workload: &Workload, thread: &str) -> usize {
-    on_thread(workload, thread).map(|node| node.callback_groups().len()).sum()
 }
 
 /// Threads that several nodes or callback groups share, in the order of the workload.
@@ -356,21 +282,6 @@ fn threads_of(workload: &Workload, thread: &str) -> Vec<Setting> {
     let most = at_once(workload, thread);
     let is_new = |threads: &u32| *threads as usize <= most && *threads as usize != own;
     THREADS.into_iter().filter(is_new).map(Setting::Threads).collect()
-}
-
-/// Gives the nodes that share a thread so many; one that is alone and has one callback group has one.
-pub(super) fn set_threads(workload: &mut Workload, thread: &str, threads: u32) {
-    let is_shared = at_once(workload, thread) > 1;
-    for node in workload.nodes.iter_mut().filter(|node| node.thread.as_deref() == Some(thread)) {
-        node.threads = (is_shared && threads > 1).then_some(threads);
-    }
-}
-
-/// Node and depth of each subscription of a topic that keeps the last messages.
-fn ends<'w>(workload: &'w Workload, topic: &'w str) -> impl Iterator<Item = (&'w Node, u32)> {
-    let of = |node: &'w Node| node.subscribes.iter().map(move |subscription| (node, subscription));
-    let ends = workload.nodes.iter().flat_map(of).filter(move |(_, s)| s.topic == topic && !s.qos.keep_all);
-    ends.map(|(node, subscription)| (node, subscription.qos.depth))
 }
 
 fn depths(workload: &Workload, topic: &str) -> Vec<Setting> {
@@ -397,6 +308,7 @@ fn of_node(workload: &Workload, node: &Node, key: Key, is_of_chain: bool, machin
             let is_shared = |thread: &&String| on_thread(workload, thread).count() > 1;
             node.thread.iter().filter(is_shared).map(|_| Setting::OwnThread).collect()
         }
+        (Key::Fusion, _) => strategies(workload, node).into_iter().map(Setting::Fusion).collect(),
         (Key::Group, _) => separable(workload, node).into_iter().map(Setting::OwnGroup).collect(),
         // All nodes of a thread have its CPUs and its priority.
         (Key::Cpus | Key::Priority, _) if node.thread.is_some() => vec![],
@@ -414,44 +326,10 @@ fn of_node(workload: &Workload, node: &Node, key: Key, is_of_chain: bool, machin
     }
 }
 
-fn set(workload: &mut Workload, of: &str, setting: &Setting) {
-    match setting {
-        Setting::AsIs => {}
-        Setting::Cpu(cpu) => put(&mut workload.run.cpus, of, vec![*cpu]),
-        Setting::Scheduling(scheduling) => put(&mut workload.run.priority, of, *scheduling),
-        Setting::Depth(depth) => {
-            let subscriptions = workload.nodes.iter_mut().flat_map(|node| &mut node.subscribes);
-            subscriptions.filter(|s| s.topic == of && !s.qos.keep_all).for_each(|s| s.qos.depth = *depth);
-        }
-        Setting::Threads(threads) => set_threads(workload, of, *threads),
-        Setting::OwnGroup(callback) => separate(workload, of, *callback),
-        Setting::Process(process) => join(workload, of, process),
-        Setting::Transport(transport) => workload.transport.clone_from(transport),
-        Setting::OwnThread => {
-            let Some(node) = workload.nodes.iter_mut().find(|node| node.name == of) else { return };
-            let (Some(thread), threads) = (node.thread.take(), node.threads.take()) else { return };
-            let threads = threads.unwrap_or(tacho_workload::model::threads(on_thread(workload, &thread)) as u32);
-            set_threads(workload, &thread, threads);
-        }
-        Setting::Arrival | Setting::Spin(_) | Setting::Timer(_) => {
-            let Some(node) = workload.nodes.iter_mut().find(|node| node.name == of) else { return };
-            match setting {
-                Setting::Spin(hz) => {
-                    crate::apply::keep_sending_rate(node);
-                    node.executor = Executor::Spin { hz: *hz };
-                }
-                Setting::Timer(hz) => node.executor = Executor::Timer { hz: *hz },
-                _ => wake_on_arrival(node),
-            }
-        }
-    }
-}
-
-fn put<T>(entries: &mut Vec<(String, T)>, node: &str, value: T) {
-    match entries.iter_mut().find(|(name, _)| name == node) {
-        Some((_, old)) => *old = value,
-        None => entries.push((node.to_owned(), value)),
-    }
+/// This name, or the first with a number that nobody has.
+fn unused(name: &str, is_used: impl Fn(&str) -> bool) -> String {
+    let numbered = (2..).map(|number| format!("{name}_{number}"));
+    std::iter::once(name.to_owned()).chain(numbered).find(|name| !is_used(name)).expect("one of so many")
 }
 
 /// Knobs of one key with the same options: those of the chain's nodes, and those of all.

@@ -340,3 +340,50 @@ fn a_transport_is_chosen_by_what_it_costs() {
     let text = std::fs::read_to_string(files.join("environment.sh")).expect("a fragment");
     assert!(text.contains("export FASTDDS_BUILTIN_TRANSPORTS=SHM\n"), "{text}");
 }
+
+#[test]
+fn a_timer_that_holds_the_latest_message_fires_when_it_has_come() {
+    let text = "
+middleware: inproc
+nodes:
+  lidar:   {work: 1 ms, publishes: {/a: {rate: 10 Hz}}}
+  planner: {on: timer 10 Hz, work: 4 ms, subscribes: [/a], publishes: [/b]}
+  control: {on: timer 50 Hz, work: 1 ms, subscribes: [/b]}
+chains: {chain: [lidar, planner, control]}
+run: {duration: 2 s, repeats: 2, seed: 3}
+";
+    let asked = Asked { keys: &[Key::Phase], ..Asked::default() };
+    let (_folder, plan) = planned(text, &asked).expect("a plan");
+    let mean = |of: &SystemFigures| of.chains["chain"].mean_ms.expect("a mean");
+    // The planner has the message after 1 ms and fires after 5 ms, with the path after 9; control fires after 9 or 10 ms.
+    assert!(mean(&plan.as_is) > 20.0 && mean(&plan.planned) < 11.1, "{:?} {:?}", plan.as_is, plan.planned);
+    let planner = plan.steps.iter().find(|step| step.turned.of == "planner").expect("a step");
+    let text = planner.turned.to_string();
+    assert_eq!(text, "planner: any phase -> wakes 5 % of its period (5.00 ms) after lidar");
+    let phase = |node: &str| plan.tuned.workload.node(node).and_then(|node| node.phase_percent);
+    assert_eq!((phase("lidar"), phase("planner")), (Some(0.0), Some(5.0)));
+}
+
+#[test]
+fn a_node_that_joins_its_inputs_computes_when_the_input_of_the_chain_comes() {
+    let text = "
+middleware: inproc
+nodes:
+  camera: {publishes: {/image: {rate: 12 Hz}}}
+  lidar:  {publishes: {/points: {rate: 10 Hz}}}
+  fusion: {on: first /image, work: 5 ms, subscribes: [/image, /points], publishes: [/objects]}
+  act:    {work: 1 ms, subscribes: [/objects]}
+chains: {chain: [lidar, fusion, act]}
+run: {duration: 3 s, repeats: 2, seed: 3}
+";
+    let asked = Asked { keys: &[Key::Fusion], ..Asked::default() };
+    let (_folder, plan) = planned(text, &asked).expect("a plan");
+    assert_eq!(turned(&plan), ["fusion: on first /image -> on first /points"]);
+    let mean = |of: &SystemFigures| of.chains["chain"].mean_ms.expect("a mean");
+    assert!(mean(&plan.as_is) > 20.0 && (mean(&plan.planned) - 6.0).abs() < 0.01, "{:?}", plan.as_is);
+    // A chain over the camera would lose outputs, so the node joins its inputs as before.
+    let chains = "chains: {chain: [lidar, fusion, act], seen: [camera, fusion, act]}";
+    let text = text.replace("chains: {chain: [lidar, fusion, act]}", chains);
+    let (_folder, plan) = planned(&text, &asked).expect("a plan");
+    assert!(plan.steps.is_empty(), "{:?}", turned(&plan));
+}

@@ -21,6 +21,7 @@ pub(crate) struct NodePlaces {
     pub thread: Span,
     pub threads: Span,
     pub host: Span,
+    pub phase: Span,
     pub work: Span,
     pub task: TaskPlaces,
     pub subscribes: Vec<Span>,
@@ -65,6 +66,7 @@ impl Reader<'_, '_> {
             threads: fields.get("threads").and_then(|y| self.whole_number(y, 2, 64)).map(|threads| threads as u32),
             host: fields.get("host").and_then(|y| self.name(y)).unwrap_or_default(),
             middleware: fields.get("middleware").and_then(|y| self.middleware(y)),
+            phase_percent: fields.get("phase").and_then(|y| self.percent(y)),
             name,
             ..Node::default()
         };
@@ -74,6 +76,7 @@ impl Reader<'_, '_> {
             thread: fields.get("thread").map_or(key.span, |y| y.span),
             threads: fields.get("threads").map_or(key.span, |y| y.span),
             host: fields.get("host").map_or(key.span, |y| y.span),
+            phase: fields.get("phase").map_or(key.span, |y| y.span),
             work: fields.get("work").map_or(key.span, |y| y.span),
             task: TaskPlaces::default(),
             subscribes: Vec::new(),

@@ -263,12 +263,15 @@ impl Draw {
             if executor == Executor::Arrival && publication.rate_hz.is_some() {
                 publication.own = self.own(&work);
             }
+            let is_clocked = executor != Executor::Arrival || publication.rate_hz.is_some() || !timers.is_empty();
+            let phase_percent = (is_clocked && self.chance()).then(|| self.below(800) as f64 / 8.0);
             nodes.push(Node {
                 name: name.to_string(),
                 process,
                 host,
                 middleware,
                 executor,
+                phase_percent,
                 matching,
                 subscribes,
                 publishes: vec![publication],

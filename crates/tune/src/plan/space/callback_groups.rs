@@ -1,6 +1,7 @@
 //! Callbacks that could have a callback group of their own, so that the others of their node no longer wait for them.
 
-use super::space::{on_thread, set_threads};
+use super::on_thread;
+use super::setting::set_threads;
 use super::unused;
 use tacho_workload::model::{threads, Node, Own, Workload};
 

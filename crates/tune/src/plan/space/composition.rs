@@ -32,7 +32,7 @@ pub(super) fn join(workload: &mut Workload, node: &str, process: &str) {
 }
 
 /// The workload whose nodes share a process as far as they can; `None` if none could join another.
-pub(super) fn together(workload: &Workload, python: &[String]) -> Option<Workload> {
+pub fn together(workload: &Workload, python: &[String]) -> Option<Workload> {
     let could = |node: &Node| Some((node.name.clone(), process_to_join(workload, node, python)?));
     let joining: Vec<(String, String)> = workload.nodes.iter().filter_map(could).collect();
     let mut joined = workload.clone();
