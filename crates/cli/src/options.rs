@@ -257,8 +257,8 @@ pub struct Model {
     /// Start the timers in the phases that were recorded, not in those that the seed draws
     #[arg(long)]
     pub phases: bool,
-    /// Simulate the twin with the costs that the run shows, in the phases that were recorded, and print what was measured
-    /// beside it
+    /// Simulate the twin with the costs that the run shows, in the recorded phases, and print what was measured beside
+    /// it
     #[arg(long)]
     pub validate: bool,
 }

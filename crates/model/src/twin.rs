@@ -32,8 +32,8 @@ pub struct Twin {
     pub lacks: Vec<String>,
     /// Its names.
     pub names: Names,
-    /// By node, when in its period the clock woke it in the recording: a part of the period, from a common instant. Nodes
-    /// for which that is not known are absent.
+    /// By node, when in its period the clock woke it in the recording: a part of the period, from a common instant.
+    /// Nodes for which that is not known are absent.
     pub phases: BTreeMap<String, f64>,
 }
 

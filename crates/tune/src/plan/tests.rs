@@ -355,7 +355,8 @@ run: {duration: 2 s, repeats: 2, seed: 3}
     let asked = Asked { keys: &[Key::Phase], ..Asked::default() };
     let (_folder, plan) = planned(text, &asked).expect("a plan");
     let mean = |of: &SystemFigures| of.chains["chain"].mean_ms.expect("a mean");
-    // The planner has the message after 1 ms and fires after 5 ms, with the path after 9; control fires after 9 or 10 ms.
+    // The planner has the message after 1 ms and fires after 5, its path is there after 9, and control fires after 9 or
+    // 10 ms.
     assert!(mean(&plan.as_is) > 20.0 && mean(&plan.planned) < 11.1, "{:?} {:?}", plan.as_is, plan.planned);
     let planner = plan.steps.iter().find(|step| step.turned.of == "planner").expect("a step");
     let text = planner.turned.to_string();
