@@ -37,7 +37,7 @@ pub fn run(options: Options) -> Outcome {
 
 /// What is to be run, and a name for its run directory.
 fn read(options: &Options) -> Result<(Sweep, String), Failure> {
-    let overrides = options.varied.overrides(&[]);
+    let overrides = options.varied.overrides();
     if let Some(path) = &options.workload {
         return Ok((check::read_sweep(path, &overrides)?, runs::stem(path)));
     }

@@ -154,7 +154,7 @@ fn rates_of_success(points: &[Point]) -> Lines {
 
 /// The workloads with what the options change, and the rate of their instances, if all have one and the same.
 fn read(options: &Options, installation: &Installation) -> Result<(Sweep, Option<f64>), Failure> {
-    let mut overrides = options.varied.overrides(&options.set);
+    let mut overrides = options.varied.overrides();
     let mut sweep = check::read_sweep(&options.workload, &overrides)?;
     for point in &sweep.points {
         has_vehicle(&point.workload)

@@ -63,6 +63,7 @@ pub enum Verb {
 Examples:
   tacho bench workloads/talker-listener.yaml
   tacho bench workloads/autoware-localisation.yaml --repeats 3 -o runs/mine --json
+  tacho bench workloads/autoware-localisation.yaml --set ndt_matching.spin='50 Hz' --set middleware=cyclonedds
   tacho bench workloads/study-a-dds.yaml --short -o runs/a
   tacho bench workloads/study-a-dds.yaml --short -o runs/a --resume
   tacho bench --middleware cyclonedds,fastdds --topology one-to-many --nodes 1,31 --size 64KiB --rate 100Hz \
@@ -198,9 +199,6 @@ pub struct Simulate {
     /// runs of one middleware [default: the run to simulate]
     #[arg(long, value_name = "RUN")]
     pub costs: Vec<PathBuf>,
-    /// Change one value of the workload: NODE.KEY=VALUE, TOPIC.OPTION=VALUE, or KEY=VALUE; repeat it for several
-    #[arg(long, value_name = "PATH=VALUE")]
-    pub set: Vec<String>,
     /// CPUs of the simulated machine [default: those of the machine of the costs, or of this one]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub cpus: Option<u32>,
@@ -406,13 +404,16 @@ pub struct Varied {
     /// Seed of phases and of distributions [default: as the workload says]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Change one value of the workload: NODE.KEY=VALUE, TOPIC.OPTION=VALUE, or KEY=VALUE; repeat it for several
+    #[arg(long, value_name = "PATH=VALUE", requires = "workload")]
+    pub set: Vec<String>,
 }
 
 impl Varied {
-    /// The same for the reader of workloads, with single values that are `set`.
-    pub fn overrides(&self, set: &[String]) -> Overrides {
-        let Varied { short, repeats, duration, seed } = *self;
-        Overrides { short, repeats, duration, seed, set: set.to_vec(), ..Overrides::default() }
+    /// The same for the reader of workloads.
+    pub fn overrides(&self) -> Overrides {
+        let Varied { short, repeats, duration, seed, ref set } = *self;
+        Overrides { short, repeats, duration, seed, set: set.clone(), ..Overrides::default() }
     }
 }
 

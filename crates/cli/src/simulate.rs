@@ -18,7 +18,7 @@ use tacho_tables::store;
 use tacho_tables::summary::Summary;
 use tacho_workload::model::{Node, Work};
 use tacho_workload::tasks::TaskKind;
-use tacho_workload::{Sweep, Workload};
+use tacho_workload::{Overrides, Sweep, Workload};
 
 /// File of the prediction, in its run directory.
 const PREDICTION: &str = "prediction.json";
@@ -39,7 +39,7 @@ pub fn run(options: Options) -> Outcome {
             options.workload.display()
         )));
     }
-    let overrides = options.varied.overrides(&options.set);
+    let overrides = options.varied.overrides();
     let sweep = check::read_sweep(&file, &overrides)?;
     let costs = costs(&options.costs, measured.as_ref(), &sweep)?;
     let interrupted = interrupt::catch()?;
@@ -60,8 +60,8 @@ pub fn run(options: Options) -> Outcome {
     };
     let run = runs::create(options.out.out.clone(), &name)?;
     let as_is = match &measured {
-        Some(_) if !options.set.is_empty() => {
-            let sweep = check::read_sweep(&file, &options.varied.overrides(&[]))?;
+        Some(_) if !options.varied.set.is_empty() => {
+            let sweep = check::read_sweep(&file, &Overrides { set: vec![], ..overrides })?;
             let directory = runs::create(Some(run.path().join(AS_IS)), AS_IS)?;
             running::made(&directory, &by, &sweep.points[0].workload, &name)?.0
         }
@@ -72,7 +72,7 @@ pub fn run(options: Options) -> Outcome {
     let chains = of_chains(&summary, as_is.as_ref(), before.as_ref());
     let topics = of_topics(&summary, before.as_ref());
     let bounds = tacho_bounds::bounds(&point.workload, &costs, simulator.settings.cpus);
-    let set = options.set.clone();
+    let set = options.varied.set.clone();
     let prediction = predicted(&run, Prediction { set, chains, topics, bounds, ..of_costs(&costs) })?;
     show(&run, &summary, &prediction, options.json)?;
     say_spent(&simulator);

@@ -34,9 +34,6 @@ pub struct Drive {
     /// Number of instances of the first chain, which determines the duration [default: as the workload says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "duration")]
     pub instances: Option<u32>,
-    /// Change a value of the workload: world.work.obstacles=1, route.spin='10 Hz'. Repeat it for several
-    #[arg(long, value_name = "PATH=VALUE")]
-    pub set: Vec<String>,
     /// Drive in the simulator of `tacho simulate`, with the same tasks; a sweep keeps only the figures of its drives
     #[arg(long = "virtual")]
     pub is_virtual: bool,
