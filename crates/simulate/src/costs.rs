@@ -61,7 +61,8 @@ pub struct Transfer {
     pub within: Vec<bool>,
     /// Duration of the publish call.
     pub send: Spread,
-    /// From the publish call to the arrival at each subscription, in the order of the workload.
+    /// From the publish call to the arrival at each subscription, in the order of the workload; empty for one that no
+    /// message reached.
     pub transit: Vec<Spread>,
     /// CPU time outside of callbacks a message, in the process that sends it, ns.
     pub send_cpu_ns: i64,
@@ -221,9 +222,9 @@ impl Transfer {
         self.within.get(subscription).is_some_and(|is_within| *is_within)
     }
 
-    /// Whether it has subscriptions within the process that sends, or in others.
+    /// Whether it reached subscriptions within the process that sends, or in others.
     fn has(&self, within: bool) -> bool {
-        (0..self.subscriptions).any(|k| self.is_within(k) == within)
+        (0..self.transit.len()).any(|k| self.is_within(k) == within && !self.transit[k].is_empty())
     }
 
     /// Its subscriptions within the process that sends alone, or those in others.
@@ -271,13 +272,15 @@ impl Transfer {
         }
     }
 
-    /// Transit to subscription `k` of `count`: to that at the same place in the order if their number differs.
+    /// Transit to subscription `k` of `count`: to that at the same place in the order if their number differs, or if
+    /// none reached it.
     pub fn transit_to(&self, k: usize, count: usize) -> Spread {
-        if self.transit.is_empty() {
-            return Spread::default();
+        if let Some(own) = self.transit.get(k).filter(|own| self.transit.len() == count && !own.is_empty()) {
+            return own.clone();
         }
-        let at = if self.transit.len() == count { k } else { k * self.transit.len() / count.max(1) };
-        self.transit[at.min(self.transit.len() - 1)].clone()
+        let known: Vec<&Spread> = self.transit.iter().filter(|transit| !transit.is_empty()).collect();
+        let at = (k * known.len() / count.max(1)).min(known.len().saturating_sub(1));
+        known.get(at).map(|transit| (*transit).clone()).unwrap_or_default()
     }
 }
 
@@ -357,6 +360,12 @@ mod tests {
         let costs = Costs { transfers: vec![both], ..Costs::default() };
         let transit = |within| costs.of_topic("/c", 64, &[within]).to[0].transit.mean_ns();
         assert_eq!([true, false].map(transit), [7.0, 70.0]);
+        // A subscription that no message reached is no measurement of its kind.
+        let transit = vec![Spread::default(), Spread::fixed(70)];
+        let both = Transfer { within: vec![true, false], transit, ..transfer("/b", 64, 2, 3) };
+        let costs = Costs { transfers: vec![both], ..Costs::default() };
+        assert!(costs.of_topic("/c", 64, &[true]).beyond.is_some());
+        assert_eq!(costs.of_topic("/b", 64, &[true, false]).to[1].transit.mean_ns(), 70.0);
         // What was not measured is not made up in silence.
         let costs = Costs { transfers: vec![transfer("/a", 64, 1, 10)], ..Costs::default() };
         let found = costs.of_topic("/a", 64, &[true]);

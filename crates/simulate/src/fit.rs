@@ -166,8 +166,9 @@ impl Samples {
         costs.tasks = self.tasks.into_iter().map(of_task).collect();
         let take_ns = costs.take_ns;
         costs.wake_up = self.wake_up.spread().map(|ns| (ns - take_ns).max(0));
-        for ((topic, size_bytes, within), of) in self.transfers {
-            let transit = of.transit.into_values().map(Latency::spread).collect();
+        for ((topic, size_bytes, within), mut of) in self.transfers {
+            let transit = |place| of.transit.remove(&place).unwrap_or_default().spread();
+            let transit = (0..within.len()).map(transit).collect();
             costs.transfers.push(Transfer {
                 topic,
                 size_bytes,
