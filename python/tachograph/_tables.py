@@ -30,7 +30,7 @@ class Tables(ABC):
             events (uint64): Events read.
             dropped_events (uint64): Events the recorder could not write.
             ended (boolean, or absent): Whether it ended in order; false for a process that was killed or still
-                runs, absent where nothing tells (an imported trace).
+                runs, absent if nothing shows it (an imported trace).
             first_ns (int64, ns): First and last event.
             last_ns (int64, ns): See `first_ns`.
             board (text, or absent): The microcontroller that it is, `emulated ...` if it is no hardware; absent: a
@@ -148,8 +148,8 @@ class Tables(ABC):
             execution (row of executions, or absent): The execution that took it.
             published_in (row of executions, or absent): The execution that published it.
             delivery (text): Against its deadline. `in_time`, `late`, `taken`, `lost`.
-            lost_in (text, or absent): Where it was lost; absent for one that was not, and where the events do not
-                tell. `publisher_queue`, `transport`, `subscription_queue`.
+            lost_in (text, or absent): Where it was lost; absent for one that was not, and if the events do not show
+                it. `publisher_queue`, `transport`, `subscription_queue`.
             emulated (boolean): An end of it was on an emulated board: between its times lies emulated time, so it
                 has no latency.
         """
@@ -300,13 +300,13 @@ class Tables(ABC):
             execution (row of executions, or absent): The execution of its callback; absent for a first node that
                 publishes outside of callbacks.
             published_ns (int64, ns, or absent): When its input was published; absent for the first.
-            arrival_ns (int64, ns, or absent): When its input was there; absent for the first, and where the events
-                do not tell.
+            arrival_ns (int64, ns, or absent): When its input was there; absent for the first, and if the events do
+                not show it.
             start_ns (int64, ns): Start of its callback; its publish call where there is no callback.
             output_ns (int64, ns): Its output.
             queueing_ns (int64, ns): Of the time between arrival and start: executor busy with other callbacks.
             alignment_ns (int64, ns, or absent): Of the time before the start: see [figures](figures-of-chains.md).
-                Absent for the first, where the events do not tell, and in older runs.
+                Absent for the first, if the events do not show it, and in older runs.
             kept_ns (int64, ns, or absent): See `alignment_ns`.
             off_cpu_ns (int64, ns, or absent): Of the time from start to output; absent unless it is known of all
                 hops of the instance, and in older runs.

@@ -133,7 +133,7 @@ def test_preemption_names_who_preempted_and_agrees_with_the_kernels_counts(tacho
     notes = {n["name"] for n in rows(run, "notes")}
     if thread["running_ns"] is None:
         assert "kernel-switches-missing" in notes
-        pytest.skip("the kernel did not tell all switches of this thread")
+        pytest.skip("the kernel did not report all switches of this thread")
     # Our span begins and ends with an event; the program's span lies beside it.
     assert abs(thread["voluntary_switches"] - said["voluntary"]) <= 2
     assert abs(thread["involuntary_switches"] - said["involuntary"]) <= 2 + 0.05 * said["involuntary"]

@@ -193,7 +193,7 @@ fn analyse_alone(
     }
     notes.extend(info.as_ref().and_then(unknown_events));
     if let Some(why) = info.as_ref().and_then(|info| info.scheduler.as_ref()?.why_not.as_ref()) {
-        let text = format!("who was kept from a CPU, and the CPU time of callbacks, are not told: {why}");
+        let text = format!("who was kept from a CPU, and the CPU time of callbacks, are not known: {why}");
         notes.push(Note { name: "no-scheduler-events".into(), count: 1, text });
     }
     if clock_error_ns > CLOCK_ERROR_TO_NOTE_NS {

@@ -136,7 +136,7 @@ fn virtual_machine(facts: &Cpu) -> Finding {
             "the host stops CPUs unseen: outliers of every time, which repeats and medians bear, worst cases do not",
         )
         .mend("measure worst cases on the machine itself, or pin the virtual CPUs on the host"),
-        None => Finding::unknown("virtual-machine", "/proc/cpuinfo does not tell"),
+        None => Finding::unknown("virtual-machine", "/proc/cpuinfo does not say"),
     }
 }
 

@@ -5,7 +5,7 @@ use tacho_events::run::Load;
 
 pub(crate) fn finding(load: Option<&Load>) -> Finding {
     let Some((load, others)) = load.and_then(|load| Some((load, load.others_cpus()?))) else {
-        return Finding::unknown("load", "/proc/stat does not tell what others use");
+        return Finding::unknown("load", "/proc/stat does not show what others use");
     };
     let average = load.load_average_after.map(|average| format!("load average {average:.2}"));
     let some =

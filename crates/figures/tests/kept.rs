@@ -83,7 +83,7 @@ fn a_callback_without_a_cpu_is_not_told_to_work_less() {
     let untold = case(of(&tables, busy()));
     let said = "; of 120.0 ms inside them 100.0 ms (83 %) was wall time without CPU time";
     assert!(
-        untold.evidence.contains(said) && untold.evidence.contains("cannot be told without scheduler events"),
+        untold.evidence.contains(said) && untold.evidence.contains("cannot be known without scheduler events"),
         "{untold:?}"
     );
     assert!(untold.evidence.ends_with("other processes used 1.50 of 2 CPUs on the average"), "{untold:?}");

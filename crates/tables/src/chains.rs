@@ -76,7 +76,7 @@ pub struct Hop {
     pub execution: Option<Row<Execution>>,
     /// When its input was published; absent for the first.
     pub published_ns: MaybeNs,
-    /// When its input was there; absent for the first, and where the events do not tell.
+    /// When its input was there; absent for the first, and if the events do not show it.
     pub arrival_ns: MaybeNs,
     /// Start of its callback; its publish call where there is no callback.
     pub start_ns: i64,
@@ -84,7 +84,7 @@ pub struct Hop {
     pub output_ns: i64,
     /// Of the time between arrival and start: executor busy with other callbacks.
     pub queueing_ns: i64,
-    /// Of the time before the start: see [`super::Parts`]. Absent for the first, where the events do not tell, and in
+    /// Of the time before the start: see [`super::Parts`]. Absent for the first, if the events do not show it, and in
     /// older runs.
     pub alignment_ns: MaybeNs,
     /// See `alignment_ns`.

@@ -136,7 +136,7 @@ pub struct Process {
     pub events: u64,
     /// Events the recorder could not write.
     pub dropped_events: u64,
-    /// Whether it ended in order; false for a process that was killed or still runs, absent where nothing tells (an
+    /// Whether it ended in order; false for a process that was killed or still runs, absent if nothing shows it (an
     /// imported trace).
     pub ended: Option<bool>,
     /// First and last event.
@@ -345,7 +345,7 @@ pub struct Message {
     pub published_in: Option<Row<Execution>>,
     /// Against its deadline.
     pub delivery: Delivery,
-    /// Where it was lost; absent for one that was not, and where the events do not tell.
+    /// Where it was lost; absent for one that was not, and if the events do not show it.
     pub lost_in: Option<LostIn>,
     /// An end of it was on an emulated board: between its times lies emulated time, so it has no latency.
     pub emulated: bool,

@@ -266,7 +266,7 @@ pub const TIMER_DRIFT: Lint = Lint {
                         if an_hour < 0.0 { "few" } else { "many" }
                     )
                 },
-                next: "what its thread does meanwhile (tacho record --scheduler tells when it had no CPU); where \
+                next: "what its thread does meanwhile (tacho record --scheduler shows when it had no CPU); if \
                            it sleeps for a period after its work, a timer of the executor"
                     .into(),
                 weight: off.abs(),

@@ -72,9 +72,10 @@ impl Facts<'_> {
                 evidence: format!(
                     "; CPU time is not recorded, and {much}: how much of this time was work is not known"
                 ),
-                next: "the same with less beside it, or with --cpu-time or --scheduler on, which tell its work from \
+                next:
+                    "the same with less beside it, or with --cpu-time or --scheduler on, which separate its work from \
                        what it was kept for"
-                    .into(),
+                        .into(),
             });
         }
         if off as f64 <= MOST * wall as f64 {
@@ -92,10 +93,10 @@ impl Facts<'_> {
         Some(match (runnable, blocked) {
             (0, 0) => Doubt {
                 evidence: format!(
-                    "{part}: whether its thread was kept from its CPU or slept cannot be told without scheduler \
+                    "{part}: whether its thread was kept from its CPU or slept cannot be known without scheduler \
                      events{meanwhile}"
                 ),
-                next: "--scheduler on tells whether the thread was kept from its CPU (then a CPU of its own, \
+                next: "--scheduler on shows whether the thread was kept from its CPU (then a CPU of its own, \
                        SCHED_FIFO, or less beside it) or slept in the callback (then what it waits for, moved out of \
                        it)"
                 .into(),

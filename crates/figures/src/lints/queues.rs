@@ -54,7 +54,7 @@ fn too_short(facts: &Facts<'_>, subscription: Row<Endpoint>, received: Received<
     })
 }
 
-/// What a workload says of a subscription; the events of a recorded program do not tell its QoS.
+/// What a workload says of a subscription; the events of a recorded program do not show its QoS.
 fn qos(facts: &Facts<'_>, subscription: Row<Endpoint>) -> Option<Qos> {
     let (name, topic) = facts.endpoint(subscription);
     let node = facts.workload?.nodes.iter().find(|n| is_called(&name, &n.name))?;
@@ -135,7 +135,7 @@ pub const NEVER_RECEIVED: Lint = Lint {
                 ),
                 cost: "nothing counts as lost, since whether the two ever matched is not known".into(),
                 next: format!(
-                    "compare QoS and types of both ends, which events do not tell (ROS 2: ros2 topic info --verbose \
+                    "compare QoS and types of both ends, which events do not show (ROS 2: ros2 topic info --verbose \
                      {topic})"
                 ),
                 weight: sent as f64,

@@ -10,7 +10,7 @@ use tacho_tables::rows::Rows;
 use tacho_tables::{Execution, Note, OffCpu, Preemption};
 
 /// Part of a thread's time in which its state may be unknown, since single switches are missing, for its sums to be
-/// told.
+/// shown.
 const UNKNOWN: f64 = 0.01;
 
 /// What came of it, by execution and by stream.
@@ -175,7 +175,7 @@ impl Scheduler {
         if lost > 0 {
             let text = format!(
                 "times at which the kernel had no room for its scheduler events: CPU time and preemption of callbacks \
-                 that overlap one are not told ({unknown} executions without them in all)"
+                 that overlap one are absent ({unknown} executions without them in all)"
             );
             notes.push(Note { name: "kernel-events-lost".into(), count: lost, text });
         }
@@ -190,8 +190,9 @@ impl Scheduler {
             .map(|(host, thread)| self.hosts[host as usize].threads[thread as usize].holes.len() as u64)
             .sum();
         if missing > 0 {
-            let text = "context switches of executor threads that the kernel did not tell: CPU time and preemption of \
-                        callbacks about them are not told";
+            let text =
+                "context switches of executor threads that the kernel did not report: CPU time and preemption of \
+                        callbacks about them are absent";
             notes.push(Note { name: "kernel-switches-missing".into(), count: missing, text: text.into() });
         }
         let strange = (0..seen.streams.len() as u32)
@@ -203,7 +204,7 @@ impl Scheduler {
             .count();
         if strange > 0 {
             let text = "threads that acted while the kernel had them off the CPU: their ids are those of another pid \
-                        namespace (a container), or were given again; their CPU time and preemption are not told";
+                        namespace (a container), or were given again; their CPU time and preemption are absent";
             notes.push(Note { name: "kernel-threads-not-matched".into(), count: strange as u64, text: text.into() });
         }
         notes
