@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import types
 
 import pytest
@@ -35,12 +36,18 @@ def proof_of(tacho):
 @pytest.mark.timing
 def test_nodes_with_large_messages_share_a_process_as_measured_before(tacho):
     measured(tacho, "ros2")
+    proposed = tacho("tune", "measured", "--change", "depth", "-o", "unchanged").stderr
+    assert re.search(r"next: transport takes \d\d % of the mean of chain: --change process,transport", proposed)
     tacho("tune", "measured", "--change", "process", "--prove", "--repeats", "1", "-o", "out")
     assert {run.name for run in (tacho.directory / "out/alternatives").iterdir()} == {"together"}
     plan = read(tacho, "out/tuning.json")["found"]["plan"]
     assert {"lidar", "filter"} <= {step["of"] for step in plan["steps"]}
     assert all(step["key"] == "process" for step in plan["steps"])
     assert "doubts" not in plan, "nothing is beyond what was measured"
+    seen = {run["name"]: run["figures"]["chains"]["chain"]["mean_ms"] for run in plan["alternatives"]}
+    for name, run in (("as it is", "measured"), ("together", "out/alternatives/together")):
+        assert seen[name] == read(tacho, f"{run}/summary.json")["chains"][0]["end_to_end_ms"]["mean"]
+    assert f"| together | {seen['together']:.2f} ms |" in (tacho.directory / "out/plan/plan.md").read_text()
     before, after = proof_of(tacho)
     promised = plan["planned"]["chains"]["chain"]["mean_ms"]
     assert after < 0.8 * before, "a copy of 1 MiB between processes takes long beside 2 ms of work"

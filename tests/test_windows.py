@@ -121,13 +121,13 @@ def test_impossible_windows_are_bad_usage(tacho, recorded):
 
 def test_repeats_have_no_wall_clock_in_common(tacho):
     (tacho.directory / "pair.yaml").write_text(
-        "nodes: {talker: {publishes: {/t: {size: 64 B, rate: 100 Hz}}}, listener: {subscribes: [/t]}}\n"
+        "nodes: {talker: {publishes: {/t: {size: 64 B, rate: 20 Hz}}}, listener: {subscribes: [/t]}}\n"
         "middleware: inproc\nrun: {duration: 1 s, repeats: 2}\n"
     )
     tacho("bench", "pair.yaml", "-o", "run")
     assert "window" not in tacho.json("explain", "run")
     part = tacho.json("explain", "run", "--between", "200ms", "700ms")
     (topic,) = part["topics"]
-    # 50 in each of the two repeats, wherever the borders lie on the grid.
-    assert 98 <= topic["sent"] <= 102 and topic["sent"] == topic["received"] + sum(ends(topic))
+    # 10 in each of the two repeats, wherever the borders lie on the grid; a busy machine skips none at this rate.
+    assert 18 <= topic["sent"] <= 22 and topic["sent"] == topic["received"] + sum(ends(topic))
     assert "2 repeats" in tacho("explain", "run", "--between", "10:00:00", "10:00:01", expect=2).stderr

@@ -10,11 +10,24 @@ use tacho_events::run::{RunDirectory, RunInfo};
 use tacho_recording::machine::machine;
 use tacho_runner::bench::Bench;
 use tacho_simulate::{fit, Costs};
-use tacho_tune::plan::{alternatives, nodes_in_python, Alternative, Key};
+use tacho_tables::store;
+use tacho_tune::plan::{alternatives, figures_of, nodes_in_python, Alternative, Key, Seen};
 use tacho_workload::Workload;
 
+/// Part of a chain's time from which on messages are worth it.
+const LARGE: f64 = 0.2;
 /// Folder of their runs, in the directory of a tuning.
 pub const FOLDER: &str = "alternatives";
+
+/// What was measured.
+pub struct Measured {
+    /// Costs of the measured run's transport.
+    pub costs: Costs,
+    /// Costs of the others.
+    pub other_transports: Vec<Costs>,
+    /// What the runs show themselves.
+    pub seen: Vec<Seen>,
+}
 
 /// What is to be measured.
 pub struct Alternatives {
@@ -57,14 +70,8 @@ impl Alternatives {
         transports
     }
 
-    /// Measures them, unless that is done, and gives the costs of the measured run's transport and those of the others.
-    /// A transport that the workload cannot use is left out, and named.
-    pub fn measure(
-        &self,
-        bench: &Bench<'_>,
-        measured: &RunDirectory,
-        out: &RunDirectory,
-    ) -> Result<(Costs, Vec<Costs>), Failure> {
+    /// Measures them, unless that is done. A transport that the workload cannot use is left out, and named.
+    pub fn measure(&self, bench: &Bench<'_>, measured: &RunDirectory, out: &RunDirectory) -> Result<Measured, Failure> {
         let fitted = |runs: &[RunDirectory]| fit::fit(runs).context("costs of the run");
         let of = |transport: Option<&str>| -> Result<anyhow::Result<Vec<RunDirectory>>, Failure> {
             let mut ran = Vec::new();
@@ -81,16 +88,50 @@ impl Alternatives {
             Ok(Ok(ran))
         };
         let own = [vec![measured.clone()], of(None)??].concat();
-        let mut others = Vec::new();
+        let mut all = own.clone();
+        let mut other_transports = Vec::new();
         for transport in self.transports() {
             match of(Some(&transport))? {
-                Ok(runs) => others.push(fitted(&runs)?),
+                Ok(runs) => {
+                    other_transports.push(fitted(&runs)?);
+                    all.extend(runs);
+                }
                 Err(error) if bench.is_interrupted() => return Err(error.into()),
                 Err(error) => eprintln!("tacho: transport {transport} is not tried: {error:#}"),
             }
         }
-        Ok((fitted(&own)?, others))
+        Ok(Measured { costs: fitted(&own)?, other_transports, seen: seen(&all)? })
     }
+}
+
+/// What the runs show: the first of the system as it is, the others of alternatives. Nothing if there are no others.
+fn seen(runs: &[RunDirectory]) -> anyhow::Result<Vec<Seen>> {
+    let of = |(place, run): (usize, &RunDirectory)| {
+        let name = run.path().file_name().filter(|_| place > 0).map(|name| name.to_string_lossy().into_owned());
+        let figures = figures_of(&store::read_summary(run)?);
+        Ok(Seen { name: name.unwrap_or_else(|| "as it is".into()), figures })
+    };
+    runs.iter().enumerate().filter(|_| runs.len() > 1).map(of).collect()
+}
+
+/// Proposes to measure them if messages take a large part of a chain's time.
+pub fn propose(measured: &RunDirectory, chain: &str) -> Result<(), Failure> {
+    if first_info(measured)?.verb != "bench" {
+        return Ok(());
+    }
+    let summary = store::read_summary(measured).context("figures of the run")?;
+    let of_chain = summary.chains.iter().find(|of| of.name == chain);
+    // Without alignment, transport has it.
+    let parts = of_chain.and_then(|of| of.parts.as_ref()).filter(|parts| parts.alignment.is_some());
+    let times = parts.and_then(|parts| Some((parts.transport.mean, of_chain?.end_to_end_ms.as_ref()?.mean)));
+    if let Some((transport_ms, mean_ms)) = times.filter(|(transport_ms, mean_ms)| *transport_ms > LARGE * mean_ms) {
+        eprintln!(
+            "tacho: next: transport takes {:.0} % of the mean of {chain}: --change process,transport measures what it \
+             would be in one process and on other transports",
+            100.0 * transport_ms / mean_ms
+        );
+    }
+    Ok(())
 }
 
 /// Runs one, unless it is there.

@@ -1,6 +1,6 @@
 //! The search of `tacho tune`: the simulator with the costs of a run, and what the plan says.
 
-use crate::alternatives::Alternatives;
+use crate::alternatives::{self, Alternatives, Measured};
 use crate::exit::Failure;
 use crate::options::Change;
 use crate::progress::Progress;
@@ -80,7 +80,7 @@ pub fn search(
         )));
     }
     // What was asked for can be searched, so what it costs is measured now.
-    let (costs, other_transports) = alternatives.measure(bench, measured, out)?;
+    let Measured { costs, other_transports, seen } = alternatives.measure(bench, measured, out)?;
     let transports = other_transports.iter().map(|costs| costs.transport.clone()).collect();
     let (simulator, machine) = (simulator(&costs, &other_transports), Machine { transports, ..machine.clone() });
     let planning = Planning { simulator: &simulator, machine: &machine, ..planning };
@@ -91,7 +91,7 @@ pub fn search(
         progress.show(&format!("searching: {done} candidates simulated"), (done as f64 / of).min(1.0))
     });
     progress.finish();
-    let plan = plan.context("search")?;
+    let plan = Plan { alternatives: seen, ..plan.context("search")? };
     let mean = |figures: &tacho_tune::plan::SystemFigures| figures.chains.get(chain).and_then(|chain| chain.mean_ms);
     let mut promised_ms = BTreeMap::new();
     for (name, tuned) in tuned {
@@ -101,6 +101,9 @@ pub fn search(
     promised_ms.extend(mean(&plan.planned).map(|ms| (crate::runs::PLANNED.to_owned(), ms)));
     let folder = out.path().join(PLAN_FOLDER);
     write_files(&plan, &folder).with_context(|| folder.display().to_string())?;
+    if !keys.contains(&Key::Process) && !keys.contains(&Key::Transport) {
+        alternatives::propose(measured, chain)?;
+    }
     Ok((plan, promised_ms))
 }
 
@@ -135,6 +138,10 @@ pub fn describe(plan: &Plan, text: &mut Lines) {
     }
     if let Some(speeds) = plan.safe_speeds() {
         text.line(format_args!("  the car drives safely {speeds}"));
+    }
+    for seen in &plan.alternatives {
+        let mean_ms = seen.figures.chains.get(&plan.chain).and_then(|times| times.mean_ms);
+        mean_ms.iter().for_each(|ms| text.line(format_args!("  measured {}: mean {ms:.2} ms", seen.name)));
     }
     if let (Some(as_is), Some(planned)) = (plan.as_is.cpu_percent, plan.planned.cpu_percent) {
         text.line(format_args!("  CPU: {as_is:.1} % of one as it is, {planned:.1} % planned (simulated)"));

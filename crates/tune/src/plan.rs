@@ -14,7 +14,7 @@ mod oracle;
 mod space;
 mod step;
 
-pub use alternatives::{alternatives, Alternative};
+pub use alternatives::{alternatives, Alternative, Seen};
 pub use files::{write_files, PLAN_FOLDER};
 pub use goal::{Bound, Figure, Goal};
 pub use kept::Kept;
@@ -113,6 +113,9 @@ pub struct Plan {
     /// What is beyond what was measured, or not modelled.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub doubts: Vec<String>,
+    /// The system as it is and its alternatives, as measured; empty if none was.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub alternatives: Vec<Seen>,
 }
 
 /// A figure of the system as it is, measured and simulated with the same phases.
@@ -311,6 +314,7 @@ impl Planning<'_> {
             planned,
             search: log,
             doubts,
+            alternatives: vec![],
         })
     }
 
@@ -463,7 +467,7 @@ fn middle(found: &Found) -> Option<Choice> {
 }
 
 /// The figures of a run that was measured.
-fn figures_of(summary: &Summary) -> SystemFigures {
+pub fn figures_of(summary: &Summary) -> SystemFigures {
     SystemFigures {
         chains: summary.chains.iter().map(|chain| (chain.name.clone(), ChainTimes::of(chain))).collect(),
         cpu_percent: summary.points.first().and_then(|point| point.cpu_percent),

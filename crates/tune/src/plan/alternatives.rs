@@ -1,7 +1,9 @@
 //! What must be measured before a search can change processes or the transport: the run of the system as it is does not
 //! show what these cost.
 
+use super::oracle::SystemFigures;
 use super::space::{together, Key};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tacho_workload::Workload;
 
@@ -17,6 +19,15 @@ pub struct Alternative {
     pub transport: Option<String>,
     /// The workload.
     pub workload: Workload,
+}
+
+/// What a run shows, of the system as it is or of an alternative.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// The name of the alternative; `as it is`.
+    pub name: String,
+    /// As measured.
+    pub figures: SystemFigures,
 }
 
 /// What to measure if these keys may change, on these other transports. `python`: nodes in Python.

@@ -100,6 +100,7 @@ fn page(plan: &Plan, about: &[&str]) -> String {
     promise(&mut text, plan);
     costs(&mut text, plan);
     trust(&mut text, plan);
+    measured_first(&mut text, plan);
     searched(&mut text, plan);
     text.push_str("## Files\n\n- `workload.yaml`: the tuned workload; `tacho bench` runs it.\n");
     about.iter().for_each(|line| {
@@ -188,6 +189,24 @@ fn trust(text: &mut String, plan: &Plan) {
     plan.doubts.iter().for_each(|doubt| {
         let _ = writeln!(text, "- {doubt}");
     });
+}
+
+fn measured_first(text: &mut String, plan: &Plan) {
+    if plan.alternatives.is_empty() {
+        return;
+    }
+    let chain = &plan.chain;
+    let _ = writeln!(
+        text,
+        "## What was measured before the search\n\n| run | mean {chain} | p99 {chain} | CPU, percent of one |\n\
+         | --- | --- | --- | --- |"
+    );
+    for seen in &plan.alternatives {
+        let times = seen.figures.chains.get(chain).copied().unwrap_or_default();
+        let cells = [number(times.mean_ms, "ms"), number(times.p99_ms, "ms"), number(seen.figures.cpu_percent, "%")];
+        let _ = writeln!(text, "| {} | {} |", seen.name, cells.join(" | "));
+    }
+    text.push_str("\n`together`: all nodes that can share a process do.\n\n");
 }
 
 fn searched(text: &mut String, plan: &Plan) {
