@@ -1,11 +1,9 @@
 //! Measures what a search for a plan needs beside the run of the system as it is: nodes in one process, and other
 //! transports.
 
-use crate::analysis;
 use crate::exit::Failure;
-use crate::progress::Progress;
+use crate::{analysis, measuring};
 use anyhow::{ensure, Context};
-use tacho_campaign::is_finished;
 use tacho_events::run::{RunDirectory, RunInfo};
 use tacho_recording::machine::machine;
 use tacho_runner::bench::Bench;
@@ -17,7 +15,7 @@ use tacho_workload::Workload;
 /// Part of a chain's time from which on messages are worth it.
 const LARGE: f64 = 0.2;
 /// Folder of their runs, in the directory of a tuning.
-pub const FOLDER: &str = "alternatives";
+const FOLDER: &str = "alternatives";
 
 /// What was measured.
 pub struct Measured {
@@ -76,14 +74,13 @@ impl Alternatives {
         let of = |transport: Option<&str>| -> Result<anyhow::Result<Vec<RunDirectory>>, Failure> {
             let mut ran = Vec::new();
             for alternative in self.runs.iter().filter(|of| of.transport.as_deref() == transport) {
-                match run(bench, alternative, out) {
-                    Ok(run) if is_finished(&run, &alternative.workload, None) => ran.push(run),
-                    Ok(run) => {
-                        analysis::store(&run, Some(&alternative.workload))?;
-                        ran.push(run);
-                    }
+                let run = RunDirectory::new(out.path().join(FOLDER).join(&alternative.name));
+                match is_new(bench, alternative, &run) {
+                    Ok(true) => drop(analysis::store(&run, Some(&alternative.workload))?),
+                    Ok(false) => {}
                     Err(error) => return Ok(Err(error)),
                 }
+                ran.push(run);
             }
             Ok(Ok(ran))
         };
@@ -134,24 +131,13 @@ pub fn propose(measured: &RunDirectory, chain: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs one, unless it is there.
-fn run(bench: &Bench<'_>, alternative: &Alternative, out: &RunDirectory) -> anyhow::Result<RunDirectory> {
-    let run = RunDirectory::new(out.path().join(FOLDER).join(&alternative.name));
-    if is_finished(&run, &alternative.workload, None) {
-        return Ok(run);
-    }
-    if run.path().exists() {
-        std::fs::remove_dir_all(run.path()).with_context(|| run.path().display().to_string())?;
-    }
-    let mut progress = Progress::new();
-    let ran = bench.repeat(&alternative.workload, 0, &run, &mut |p| {
-        progress.show(&format!("measuring {}: {}", alternative.name, p.what), p.done)
-    });
-    progress.finish();
-    let ran = ran?;
+/// Runs one, unless it is there; whether it is new, and has no figures yet.
+fn is_new(bench: &Bench<'_>, alternative: &Alternative, run: &RunDirectory) -> anyhow::Result<bool> {
+    let what = format!("measuring {}", alternative.name);
+    let Some(failures) = measuring::run(bench, &alternative.workload, run, &what)? else { return Ok(false) };
     ensure!(!bench.is_interrupted(), "interrupted");
-    ensure!(ran.failures.is_empty(), "{}: {}", run.path().display(), ran.failures.join("; "));
-    Ok(run)
+    ensure!(failures.is_empty(), "{}: {}", run.path().display(), failures.join("; "));
+    Ok(true)
 }
 
 fn first_info(measured: &RunDirectory) -> Result<RunInfo, Failure> {
@@ -180,7 +166,8 @@ fn check_machine(measured: &RunDirectory, info: &RunInfo) -> Result<(), Failure>
 
 /// Transports of the workload's middleware other than its own.
 fn other_transports(workload: &Workload, measured: &RunDirectory, info: &RunInfo) -> Result<Vec<String>, Failure> {
-    let Some((default, _)) = info.transports.get(&workload.middleware).and_then(|all| all.split_first()) else {
+    let all = info.transports.get(&workload.middleware).map_or(&[][..], Vec::as_slice);
+    let [default, ..] = all else {
         return Err(Failure::Usage(format!(
             "{}: run.json names no transports of {}, so --change transport has nothing to try; expected a run of a \
              plugin by this release of tacho (client libraries have executors in their place)",
@@ -189,8 +176,7 @@ fn other_transports(workload: &Workload, measured: &RunDirectory, info: &RunInfo
         )));
     };
     let own = if workload.transport.is_empty() { default } else { &workload.transport };
-    let others: Vec<String> =
-        info.transports[&workload.middleware].iter().filter(|name| *name != own).cloned().collect();
+    let others: Vec<String> = all.iter().filter(|name| *name != own).cloned().collect();
     if others.is_empty() {
         return Err(Failure::Usage(format!(
             "--change transport: {} has no other transport than {own}",

@@ -21,6 +21,7 @@ mod import;
 mod interrupt;
 mod live_page;
 mod man;
+mod measuring;
 mod model;
 mod node_clocks;
 mod options;

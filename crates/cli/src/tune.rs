@@ -6,13 +6,13 @@ use crate::options::{Method, Tune};
 use crate::progress::Progress;
 use crate::runs::{ARRIVAL, COMMON_RATE, MEASURED, PLANNED, UNTUNED};
 use crate::tuning::{Asked, Begun, Found, Tuning};
-use crate::{analysis, explain, interrupt, model, planning, promised, runs};
+use crate::{analysis, explain, interrupt, measuring, model, planning, promised, runs};
 use anyhow::Context;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
-use tacho_campaign::{is_finished, RunLock};
+use tacho_campaign::RunLock;
 use tacho_events::run::RunDirectory;
 use tacho_printing::Lines;
 use tacho_runner::bench::Bench;
@@ -147,23 +147,9 @@ pub fn run(mut options: Tune) -> Outcome {
 
 /// Runs the workload as it is, unless that is done; what failed goes into `failures`.
 fn measure(bench: &Bench<'_>, workload: &Workload, run: &RunDirectory) -> Result<Vec<String>, Failure> {
-    if is_finished(run, workload, None) {
-        return Ok(vec![]);
-    }
-    remove(run)?;
-    let mut progress = Progress::new();
-    let ran = bench.repeat(workload, 0, run, &mut |p| progress.show(&format!("measuring: {}", p.what), p.done))?;
-    progress.finish();
+    let Some(failures) = measuring::run(bench, workload, run, "measuring")? else { return Ok(vec![]) };
     analysis::store(run, Some(workload))?;
-    Ok(ran.failures)
-}
-
-/// Removes what an earlier attempt left.
-fn remove(run: &RunDirectory) -> Outcome {
-    if run.path().exists() {
-        std::fs::remove_dir_all(run.path()).with_context(|| run.path().display().to_string())?;
-    }
-    Ok(())
+    Ok(failures)
 }
 
 /// Finds the chain to tune, which the workload names from now on, and what each method needs to know.
@@ -297,7 +283,7 @@ fn named_in(workload: &mut Workload, chain: &Chain) -> String {
 /// Measures the callback check on this machine, on the workload's middleware.
 fn measured_check(bench: &Bench<'_>, workload: &Workload, out: &RunDirectory) -> Result<Duration, Failure> {
     let run = RunDirectory::new(out.path().join("callback_check"));
-    remove(&run)?;
+    measuring::remove(&run)?;
     let mut progress = Progress::new();
     let check_ns = callback_check::measure(bench, workload, &run, &mut |p| {
         progress.show(&format!("callback check: {}", p.what), p.done)

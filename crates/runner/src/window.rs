@@ -78,17 +78,8 @@ fn queued_bytes(workload: &Workload) -> u64 {
 
 /// Warm-up: a period of the slowest node, so that each has run.
 fn settling(workload: &Workload) -> Duration {
-    let hz = workload.nodes.iter().flat_map(|node| {
-        let own = match node.executor {
-            Executor::Spin { hz } | Executor::Timer { hz } => Some(hz),
-            Executor::Arrival => None,
-        };
-        let rates = node.publishes.iter().filter_map(|p| p.rate_hz);
-        own.into_iter().chain(rates).chain(node.timers.iter().map(|timer| timer.hz))
-    });
-    let slowest = hz.fold(f64::INFINITY, f64::min);
     // A very low rate would make the warm-up too long: it is at most as long as the run.
-    SETTLING.max(Duration::from_secs_f64((1.0 / slowest).min(workload.run.duration.as_secs_f64())))
+    SETTLING.max(Duration::from_secs_f64((1.0 / workload.slowest_hz()).min(workload.run.duration.as_secs_f64())))
 }
 
 #[cfg(test)]

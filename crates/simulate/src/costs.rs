@@ -70,10 +70,14 @@ pub struct Transfer {
     pub receive_cpu_ns: i64,
 }
 
+/// The nodes that subscribe to a topic, in the order of the workload.
+pub(crate) fn takers<'w>(workload: &'w Workload, topic: &'w str) -> impl Iterator<Item = &'w Node> {
+    workload.nodes.iter().filter(move |node| node.subscribes.iter().any(|s| s.topic == topic))
+}
+
 /// Whether each subscription of a topic, in the order of the workload, is in the process of a node that publishes it.
 pub fn within_process(workload: &Workload, from: &Node, topic: &str) -> Vec<bool> {
-    let takers = workload.nodes.iter().filter(|node| node.subscribes.iter().any(|s| s.topic == topic));
-    takers.map(|to| to.process == from.process).collect()
+    takers(workload, topic).map(|to| to.process == from.process).collect()
 }
 
 /// Costs of a topic of the workload, and how far they were measured.

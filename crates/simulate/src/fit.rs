@@ -3,7 +3,7 @@
 mod around;
 mod tasks;
 
-use crate::costs::{within_process, Costs, TaskCost, Transfer};
+use crate::costs::{takers, within_process, Costs, TaskCost, Transfer};
 use crate::spread::Spread;
 use crate::way::Way;
 use anyhow::{bail, Context, Result};
@@ -280,8 +280,8 @@ impl<'a> Run<'a> {
             let (Some(topic), Some(to)) = (self.topics[publisher].first(), self.node_of(subscription)) else {
                 continue;
             };
-            let takers = self.workload.nodes.iter().filter(|node| node.subscribes.iter().any(|s| s.topic == topic.0));
-            let Some(place) = takers.into_iter().position(|node| node.name == to.name) else { continue };
+            let mut takers = takers(self.workload, &topic.0);
+            let Some(place) = takers.position(|node| node.name == to.name) else { continue };
             let from = self.node_of(publisher).map_or("", |node| &node.host);
             let way = Way::between(self.workload, from, &to.host, topic.1);
             let transit = samples.of_topic(topic).transit.entry(place).or_default();

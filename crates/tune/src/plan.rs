@@ -35,7 +35,6 @@ use tacho_events::run::RunDirectory;
 use tacho_simulate::Simulator;
 use tacho_tables::store;
 use tacho_tables::summary::Summary;
-use tacho_workload::model::Node;
 use tacho_workload::random::mix;
 use tacho_workload::Workload;
 
@@ -383,11 +382,10 @@ impl Planning<'_> {
 
     /// Virtual time of a draw.
     fn draw(&self) -> Duration {
-        let slowest_hz = self.workload.nodes.iter().flat_map(Node::clock_rates).fold(f64::INFINITY, f64::min);
         let rare = |goal: &Goal| !matches!(goal.figure, Figure::Mean | Figure::Cpu | Figure::Drive);
         let is_rare = self.figures().any(rare);
         let periods = if is_rare { PERIODS_OF_RARE } else { PERIODS };
-        Duration::from_secs_f64(periods / slowest_hz).max(SHORTEST).min(self.workload.run.duration)
+        Duration::from_secs_f64(periods / self.workload.slowest_hz()).max(SHORTEST).min(self.workload.run.duration)
     }
 
     /// A workload with draws of its own.

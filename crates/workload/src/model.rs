@@ -384,6 +384,11 @@ impl Workload {
         self.chains.iter().find(|chain| chain.name == name)
     }
 
+    /// The lowest rate at which the clock wakes a node; infinite if it wakes none.
+    pub fn slowest_hz(&self) -> f64 {
+        self.nodes.iter().flat_map(Node::clock_rates).fold(f64::INFINITY, f64::min)
+    }
+
     /// States the phases of nodes that the clock wakes, as parts of their periods by name, instead of drawing them.
     pub fn state_phases(&mut self, phases: &BTreeMap<String, f64>) {
         for node in self.nodes.iter_mut().filter(|node| node.clock_rates().next().is_some()) {

@@ -190,9 +190,8 @@ impl Scheduler {
             .map(|(host, thread)| self.hosts[host as usize].threads[thread as usize].holes.len() as u64)
             .sum();
         if missing > 0 {
-            let text =
-                "context switches of executor threads that the kernel did not report: CPU time and preemption of \
-                        callbacks about them are absent";
+            let text = "context switches of executor threads that the kernel did not report: CPU time and preemption \
+                        of callbacks about them are absent";
             notes.push(Note { name: "kernel-switches-missing".into(), count: missing, text: text.into() });
         }
         let strange = (0..seen.streams.len() as u32)

@@ -7,6 +7,7 @@ use super::on_thread;
 use super::phases::{shift, Shift};
 use crate::apply::{describe, wake_on_arrival, Change};
 use tacho_workload::model::{threads, Executor, Node, Scheduling, Workload};
+use tacho_workload::units::format_percent;
 
 /// One option of a knob.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,7 +83,10 @@ impl Setting {
             }
             Setting::Phase(shift) => {
                 let own = node?.phase_percent;
-                (own.map_or("any phase".into(), |percent| format!("phase {percent} %")), shift.words(node?))
+                (
+                    own.map_or("any phase".into(), |percent| format!("phase {}", format_percent(percent))),
+                    shift.words(node?),
+                )
             }
             Setting::Fusion(fusion) => (Fusion::of(node?)?.words(), fusion.words()),
             Setting::Process(process) => {
