@@ -12,7 +12,7 @@ use tacho_tables::store;
 use tacho_tune::plan::{alternatives, figures_of, nodes_in_python, Alternative, Key, Seen};
 use tacho_workload::Workload;
 
-/// Part of a chain's time from which on messages are worth it.
+/// If messages take more than this part of a chain's mean, `tacho` proposes to measure other ways for them.
 const LARGE: f64 = 0.2;
 /// Folder of their runs, in the directory of a tuning.
 const FOLDER: &str = "alternatives";
