@@ -27,6 +27,21 @@ run: {duration: 4 s}
 """
 
 
+# A camera of 50 Hz whose detector needs longer than its period in bursts: 10.8 ms on the average, up to 60 ms.
+BURSTS = """
+middleware: inproc
+nodes:
+  camera: {publishes: {/image: {rate: 50 Hz, size: 64 B, depth: 1000}}}
+  detector:
+    subscribes: {/image: {depth: 1000}}
+    publishes: {/objects: {}}
+    work: {quantiles: [1 ms, 1 ms, 1 ms, 60 ms], autocorrelation: 80 %}
+  planner: {subscribes: [/objects]}
+chains: {objects: [camera, detector, planner]}
+run: {duration: 20 s}
+"""
+
+
 # Callbacks sleep, so that it does not matter how many CPUs are free.
 SEVERAL_THREADS = """
 middleware: inproc
@@ -95,6 +110,26 @@ def test_the_twin_of_a_workload_is_that_workload(tacho, twin):
     assert ms(nodes["planner"]["subscribes"]["/pose"]["work"]) == pytest.approx(1, rel=0.3)
 
 
+def test_a_twin_works_in_bursts_as_the_system_did(tacho, twin):
+    (tacho.directory / "bursts.yaml").write_text(BURSTS)
+    tacho("bench", "bursts.yaml", "-o", "measured", "--cpu-time")
+    nodes = twin("measured")["nodes"]
+    work = nodes["detector"]["work"]
+    assert 65 <= float(work["autocorrelation"].removesuffix(" %")) <= 92
+    assert "autocorrelation" not in str(nodes["camera"]), "what computes nothing has no bursts"
+
+    def end_to_end_ms(workload, name):
+        (tacho.directory / name).write_text(yaml.safe_dump(workload))
+        tacho("simulate", name, "--costs", "measured", "--set", "run.duration=30 min", "-o", f"{name}-run")
+        [chain] = json.loads((tacho.directory / f"{name}-run/summary.json").read_text())["chains"]
+        return chain["end_to_end_ms"]["mean"]
+
+    of_twin = yaml.safe_load((tacho.directory / "twin.yaml").read_text())
+    as_it_is = end_to_end_ms(of_twin, "bursts-twin.yaml")
+    del of_twin["nodes"]["detector"]["work"]["autocorrelation"]
+    assert as_it_is > 2 * end_to_end_ms(of_twin, "independent.yaml"), "long times that follow each other fill the queue"
+
+
 @pytest.mark.parametrize("name, off", [("autoware_single_5s", 0.15), ("talker_listener_5s", 0.02), ("ipc_5s", 0.02)])
 def test_the_twin_of_a_foreign_trace_does_what_was_measured(tacho, twin, name, off):
     with tarfile.open(ROOT / f"tests/fixtures/ctf/{name}.tar.gz") as of:
@@ -107,9 +142,25 @@ def test_the_twin_of_a_foreign_trace_does_what_was_measured(tacho, twin, name, o
         measured, simulated = topic["measured"], topic["simulated"]
         assert simulated["rate_hz"] == pytest.approx(measured["rate_hz"], rel=off), topic
         if "lost_percent" in measured:
-            assert simulated["lost_percent"] == pytest.approx(measured["lost_percent"], abs=6), topic
+            # Of 57 messages a third is lost: two such counts differ by 9 % (one standard error).
+            assert simulated["lost_percent"] == pytest.approx(measured["lost_percent"], abs=9), topic
     # Virtual time: the same on every machine.
     assert abs(prediction["chains"][0]["error_percent"]["mean"]) < 100 * off, prediction["chains"][0]
+
+
+def test_a_recording_is_simulated_as_its_twin_and_shows_costs(tacho, twin):
+    with tarfile.open(ROOT / "tests/fixtures/ctf/talker_listener_5s.tar.gz") as of:
+        of.extractall(tacho.directory / "trace")
+    tacho("import", "trace", "-o", "imported")
+    twin("imported")
+    means = {}
+    for what, *costs in (("imported",), ("twin.yaml", "--costs", "imported")):
+        tacho("simulate", what, *costs, "-o", f"{what}-simulated")
+        prediction = json.loads((tacho.directory / f"{what}-simulated/prediction.json").read_text())
+        means[what] = [chain["simulated"]["mean_ms"] for chain in prediction["chains"]]
+        assert prediction["costs"]["transfers"], "publish calls and transport of the recording"
+    assert means["imported"] and means["imported"] == means["twin.yaml"]
+    assert prediction["costs"]["from"] == ["imported"]
 
 
 def test_an_executor_of_several_threads_is_run_explained_predicted_and_in_the_twin(tacho, twin):

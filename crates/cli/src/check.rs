@@ -117,6 +117,6 @@ fn tasks(text: &str) -> Result<Option<Vec<TaskKind>>, Failure> {
     Ok(installation.map(|found| found.tasks()).transpose().context("libraries of tasks")?)
 }
 
-fn say(warnings: &[Warning]) {
+pub(crate) fn say(warnings: &[Warning]) {
     warnings.iter().for_each(|warning| lines_to_stderr(&Lines::composed(&format!("{warning}\n\n"))));
 }

@@ -37,6 +37,7 @@ mod simulate;
 mod top;
 mod tune;
 mod tuning;
+mod twins;
 mod unrecorded;
 mod window;
 

@@ -2,14 +2,13 @@
 
 use crate::exit::{Failure, Outcome};
 use crate::options::Model as Options;
-use crate::{runs, simulate};
+use crate::{check, runs, simulate};
 use anyhow::Context;
-use tacho_events::run::{RunDirectory, RunInfo};
+use tacho_events::run::RunInfo;
 use tacho_figures::Whole;
 use tacho_model::{twin, write, Names, Twin};
 use tacho_printing::Lines;
 use tacho_simulate::fit;
-use tacho_tables::store;
 
 pub fn run(options: Options) -> Outcome {
     let run = runs::open(&options.run)?;
@@ -29,7 +28,7 @@ pub fn run(options: Options) -> Outcome {
     let file = options.out.as_ref().map_or_else(|| "twin.yaml".into(), |path| path.display().to_string());
     let (_, warnings) = tacho_workload::parse(&text, &file)
         .map_err(|errors| anyhow::anyhow!("the twin of {} is no workload that runs: {errors}", run.path().display()))?;
-    warnings.iter().for_each(|warning| eprintln!("tacho: {warning}"));
+    check::say(&warnings);
     twin.lacks.iter().for_each(|lack| eprintln!("tacho: not expressed: {lack}"));
     match &options.out {
         Some(path) => {
@@ -53,21 +52,4 @@ fn validate(twin: &Twin, whole: &mut Whole, info: &RunInfo, name: &str) -> Outco
     let prediction = simulate::twin(name, &twin.as_it_started(), &costs, &whole.summary)?;
     runs::print(&Lines::composed(&simulate::compared(&prediction)))?;
     runs::print(&Lines::composed(&simulate::compared_topics(&prediction)))
-}
-
-/// Writes a recording as a run of its twin: the twin as the workload, and what was measured under the twin's names.
-pub fn as_run(recording: &RunDirectory) -> Result<RunDirectory, Failure> {
-    let info = recording.info().context("run.json")?;
-    let mut whole = tacho_figures::whole(recording, None)?;
-    let twin = twin(&whole.tables, &info, None, Names::new(false));
-    twin.lacks.iter().for_each(|lack| eprintln!("tacho: not expressed: {lack}"));
-    twin.rename(&mut whole.tables, &mut whole.summary);
-    let run = runs::create(None, &format!("{}-twin", runs::stem(recording.path())))?;
-    let path = run.workload();
-    std::fs::write(&path, write(&twin)).with_context(|| path.display().to_string())?;
-    run.write_info(&RunInfo { phases: twin.phases, ..info }).context("run.json")?;
-    store::write(&run.tables(), &whole.tables).context("tables")?;
-    store::write_summary(&run, &whole.summary).context("figures")?;
-    eprintln!("tacho: the recording has no workload, so its twin is tuned: {}", run.path().display());
-    Ok(run)
 }

@@ -191,7 +191,7 @@ Examples:
 What is simulated: CPUs under Linux's fair and real-time scheduling, executors, queues. What middleware and machine take
 is drawn from what runs show (--costs). Without any, they take no time.")]
 pub struct Simulate {
-    /// Workload file, or run directory of a workload
+    /// Workload file, run of a workload, or recording
     pub workload: PathBuf,
     #[command(flatten)]
     pub out: Out,

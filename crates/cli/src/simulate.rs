@@ -2,10 +2,10 @@
 
 use crate::exit::{Failure, Outcome};
 use crate::options::Simulate as Options;
-use crate::{check, explain, interrupt, running, runs};
+use crate::{check, explain, interrupt, running, runs, twins};
 use anyhow::Context;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use tacho_campaign::Running;
 use tacho_events::run::{Load, RunDirectory};
@@ -30,15 +30,11 @@ const SHOWN: usize = 10;
 const WIDTH: usize = 100;
 
 pub fn run(options: Options) -> Outcome {
-    let measured = options.workload.is_dir().then(|| RunDirectory::new(&options.workload));
+    let measured = match options.workload.is_dir() {
+        true => Some(of_workload(&options.workload)?),
+        false => None,
+    };
     let file = measured.as_ref().map_or(options.workload.clone(), RunDirectory::workload);
-    if measured.is_some() && !file.is_file() {
-        return Err(Failure::Usage(format!(
-            "{}: has no workload.yaml, so it is no run of a workload; expected a run of tacho bench, or a workload \
-             file",
-            options.workload.display()
-        )));
-    }
     let overrides = options.varied.overrides();
     let sweep = check::read_sweep(&file, &overrides)?;
     let costs = costs(&options.costs, measured.as_ref(), &sweep)?;
@@ -135,6 +131,17 @@ pub fn tasks(sweep: &Sweep) -> Result<Vec<TaskKind>, Failure> {
     Ok(Installation::find().context("installation")?.tasks().context("libraries of tasks")?)
 }
 
+/// A run of a workload; of a recording, its twin's.
+fn of_workload(path: &Path) -> Result<RunDirectory, Failure> {
+    let run = RunDirectory::new(path);
+    if run.workload().is_file() {
+        return Ok(run);
+    }
+    let run = twins::as_run(&runs::open(path)?)?;
+    eprintln!("tacho: the recording has no workload, so its twin is simulated: {}", run.path().display());
+    Ok(run)
+}
+
 /// The costs of the runs that are named, or of the run that is simulated.
 pub fn costs(named: &[PathBuf], measured: Option<&RunDirectory>, sweep: &Sweep) -> Result<Costs, Failure> {
     if let [file] = named {
@@ -159,7 +166,10 @@ pub fn costs(named: &[PathBuf], measured: Option<&RunDirectory>, sweep: &Sweep) 
         );
         return Ok(Costs::default());
     }
-    let costs = fit::fit(&runs)?;
+    let costs = match runs.as_slice() {
+        [recording] if !recording.workload().is_file() => twins::costs(&runs::open(recording.path())?)?,
+        runs => fit::fit(runs)?,
+    };
     let of = |middleware: &str, transport: &str| match transport {
         "" => middleware.to_owned(),
         transport => format!("{middleware} ({transport})"),

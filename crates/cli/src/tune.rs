@@ -6,7 +6,7 @@ use crate::options::{Method, Tune};
 use crate::progress::Progress;
 use crate::runs::{ARRIVAL, COMMON_RATE, MEASURED, PLANNED, UNTUNED};
 use crate::tuning::{Asked, Begun, Found, Tuning};
-use crate::{analysis, explain, interrupt, measuring, model, planning, promised, runs};
+use crate::{analysis, explain, interrupt, measuring, planning, promised, runs, twins};
 use anyhow::Context;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -47,7 +47,11 @@ pub fn run(mut options: Tune) -> Outcome {
     }
     match advice::recording(&options)? {
         Some(Recorded::Steps(recording)) => return advice::show(&recording, options.json),
-        Some(Recorded::Twin(recording)) => options.run = Some(model::as_run(&recording)?.path().to_owned()),
+        Some(Recorded::Twin(recording)) => {
+            let run = twins::as_run(&recording)?.path().to_owned();
+            eprintln!("tacho: the recording has no workload, so its twin is tuned: {}", run.display());
+            options.run = Some(run);
+        }
         None => {}
     }
     let installation = Installation::find().context("installation")?;

@@ -11,17 +11,25 @@ const MEAN_OFF: f64 = 0.01;
 const COUNTS: [usize; 6] = [5, 11, 21, 41, 101, 257];
 /// A quantile is rounded to this, because less is noise and nobody reads it.
 const ROUNDED_TO_NS: i64 = 1_000;
+/// Times whose standard deviation is less are one time: it is what one wake-up differs from another.
+const SCATTER_NS: f64 = 5_000.0;
+/// Correlations below this part change little, and twice their standard error lies above it even in long recordings.
+const CORRELATED_FROM: f64 = 0.1;
+/// Standard errors that a correlation must be away from none.
+const STANDARD_ERRORS: f64 = 3.0;
 /// Time off the CPU below which no callback is said to sleep: a wake-up takes as long.
 const SLEEPS_FROM_NS: i64 = 100_000;
 
-/// The distribution of some times, ns; none without any.
+/// The distribution of the times of activations in their order, ns; none without any.
 pub fn of(mut times: Vec<i64>) -> Work {
     times.retain(|ns| *ns >= 0);
+    let autocorrelation_percent = (autocorrelation(&times) * 100.0).round();
     times.sort_unstable();
     let (Some(least), Some(most)) = (times.first(), times.last()) else { return Work::None };
     let mean = times.iter().sum::<i64>() as f64 / times.len() as f64;
     let rounded = |ns: f64| Duration::from_nanos(((ns / ROUNDED_TO_NS as f64).round() as i64 * ROUNDED_TO_NS) as u64);
-    if ((most - least) as f64) <= ALIKE * mean || rounded(*least as f64) == rounded(*most as f64) {
+    let variance = times.iter().map(|ns| (*ns as f64 - mean).powi(2)).sum::<f64>() / times.len() as f64;
+    if ((most - least) as f64) <= ALIKE * mean || variance < SCATTER_NS * SCATTER_NS {
         return match rounded(mean) {
             Duration::ZERO => Work::None,
             time => Work::Fixed(time),
@@ -30,14 +38,34 @@ pub fn of(mut times: Vec<i64>) -> Work {
     let mut found = Work::None;
     for count in COUNTS {
         let place = |k: usize| (k * (times.len() - 1)) as f64 / (count - 1) as f64;
-        found = Work::Quantiles((0..count).map(|k| rounded(between(&times, place(k)))).collect());
+        let times = (0..count).map(|k| rounded(between(&times, place(k)))).collect();
+        found = Work::Quantiles { times, autocorrelation_percent };
         if (found.mean().as_nanos() as f64 - mean).abs() <= (MEAN_OFF * mean).max(ROUNDED_TO_NS as f64) {
             break;
         }
     }
     match found {
-        Work::Quantiles(of) if of.first() == of.last() => of.first().map_or(Work::None, |time| Work::Fixed(*time)),
+        Work::Quantiles { times, .. } if times.first() == times.last() => {
+            times.first().map_or(Work::None, |time| Work::Fixed(*time))
+        }
         found => found,
+    }
+}
+
+/// By how much times resemble those before them, from 0 to 1: their correlation, if chance does not explain it. It is 0
+/// if times alternate, because no draw repeats less often than never.
+fn autocorrelation(times: &[i64]) -> f64 {
+    let mean = times.iter().sum::<i64>() as f64 / times.len().max(1) as f64;
+    let off = |ns: &i64| *ns as f64 - mean;
+    let variance: f64 = times.iter().map(|ns| off(ns).powi(2)).sum();
+    let together: f64 = times.windows(2).map(|pair| off(&pair[0]) * off(&pair[1])).sum();
+    let found = together / variance;
+    let least = (STANDARD_ERRORS / (times.len() as f64).sqrt()).max(CORRELATED_FROM);
+    // Not a number if all times are equal.
+    if found >= least {
+        found.min(1.0)
+    } else {
+        0.0
     }
 }
 
@@ -60,12 +88,14 @@ fn between(sorted: &[i64], place: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tacho_workload::random::Draws;
 
     #[test]
     fn the_mean_is_kept_whatever_the_tail() {
         let times: Vec<i64> = (0..1000).map(|k| if k % 100 == 0 { 20_000_000 } else { 1_000_000 + 100 * k }).collect();
         let mean = times.iter().sum::<i64>() as f64 / times.len() as f64;
         let work = of(times);
+        assert!(!matches!(work, Work::Quantiles { autocorrelation_percent, .. } if autocorrelation_percent > 0.0));
         assert!((work.mean().as_nanos() as f64 / mean - 1.0).abs() < 0.01, "{work:?}");
         assert_eq!(work.longest(), Duration::from_millis(20));
     }
@@ -74,6 +104,23 @@ mod tests {
     fn times_that_are_alike_are_one_time_and_none_are_none() {
         assert_eq!(of(vec![1_000_100, 1_000_900, 1_001_900]), Work::Fixed(Duration::from_micros(1001)));
         assert_eq!((of(vec![]), of(vec![100, 200])), (Work::None, Work::None));
+        assert_eq!(of([vec![2_000; 400], vec![60_000]].concat()), Work::Fixed(Duration::from_micros(2)));
+    }
+
+    #[test]
+    fn times_that_resemble_those_before_them_are_drawn_so() {
+        let times = [2, 3, 5, 20].map(Duration::from_millis).to_vec();
+        for (planted, least, most) in [(0.0, 0.0, 0.0), (50.0, 45.0, 55.0), (90.0, 87.0, 93.0)] {
+            let work = Work::Quantiles { times: times.clone(), autocorrelation_percent: planted };
+            let (mut draws, mut before) = (Draws::new(7), None);
+            let drawn = (0..5_000).map(|_| draws.work_ns(&work, &mut before) as i64).collect();
+            let Work::Quantiles { autocorrelation_percent: found, .. } = of(drawn) else { panic!("{work:?}") };
+            assert!((least..=most).contains(&found), "{planted}: {found}");
+        }
+        // Few of them show nothing, and neither do times that alternate.
+        assert_eq!(autocorrelation(&[1, 2, 3, 4]), 0.0);
+        assert_eq!(autocorrelation(&[1, 9].repeat(500)), 0.0);
+        assert_eq!(autocorrelation(&[5; 500]), 0.0);
     }
 
     #[test]

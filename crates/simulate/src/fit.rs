@@ -109,8 +109,9 @@ pub fn fit(runs: &[RunDirectory]) -> Result<Costs> {
     let mut costs = Costs::default();
     let mut others = Vec::new();
     for run in &expanded(runs)? {
-        let text = std::fs::read_to_string(run.workload())
-            .with_context(|| format!("{}: expected a run of a workload (tacho bench)", run.workload().display()))?;
+        let text = std::fs::read_to_string(run.workload()).with_context(|| {
+            format!("{}: expected runs of workloads (tacho bench), or one recording", run.workload().display())
+        })?;
         let workload = tacho_workload::kept(&text, &run.workload().display().to_string())?;
         let own = (workload.middleware.clone(), workload.transport.clone());
         if costs.from.is_empty() {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use tacho_runner::instant::Grid;
 use tacho_runner::node::matcher::{Matcher, Set};
 use tacho_runner::node::timers::Served;
-use tacho_workload::callbacks::{Answer, Load};
+use tacho_workload::callbacks::{Answer, Drawing};
 use tacho_workload::model::Executor;
 use tacho_workload::random::Draws;
 
@@ -30,8 +30,8 @@ pub(crate) struct Subscription {
     pub handle: u64,
     pub callback: u64,
     pub latest: bool,
-    /// What its callback does.
-    pub load: Load,
+    /// What its callback takes.
+    pub times: Drawing,
     /// What a task computes in its callback.
     pub task: Spread,
     /// What its callback publishes.
@@ -63,7 +63,7 @@ pub(crate) struct Publisher {
 pub(crate) struct Timer {
     pub handle: u64,
     pub callback: u64,
-    pub load: Load,
+    pub times: Drawing,
     /// What a task computes in its callback.
     pub task: Spread,
     pub serves: Vec<Served>,

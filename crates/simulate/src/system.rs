@@ -19,6 +19,7 @@ use tacho_runner::node::timers::{timers, PlannedTimer};
 use tacho_runner::node::trace::Member;
 use tacho_runner::phases::{self, group_seed, node_seed};
 use tacho_runner::window::Window;
+use tacho_workload::callbacks::Drawing;
 use tacho_workload::model::{Executor as When, Node as OfWorkload, Qos, Scheduling, Workload};
 use tacho_workload::random::{mix, Draws};
 
@@ -267,7 +268,7 @@ impl Builder<'_> {
                 handle: of_subscription[0],
                 callback: of_subscription[2],
                 latest: of.only_keeps(s),
-                load: of.load_of_input(s),
+                times: Drawing::of(of.load_of_input(s)),
                 task: self.task_cost(task.is_some(), &symbol),
                 answers: of.answers_to_input(s),
                 depth: depth(&s.qos),
@@ -318,7 +319,8 @@ impl Builder<'_> {
                 self.trace.in_exclusive_group(stream, now, group_handle, callback, Member::Timer)?;
             }
             let task = self.task_cost(task.is_some(), &symbol);
-            of_timers.push(Timer { handle: own, callback, load, task, serves });
+            let times = Drawing::of(load);
+            of_timers.push(Timer { handle: own, callback, times, task, serves });
         }
         let end_ns = if has_inputs { self.window.end_ns } else { self.window.stop_ns };
         self.nodes.push(Node {

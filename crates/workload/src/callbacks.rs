@@ -1,6 +1,7 @@
 //! The callbacks of a node: what each computes, and what it publishes.
 
 use crate::model::{Cause, Executor, Node, NodeTimer, Own, Publication, Subscription, Work};
+use crate::random::Draws;
 use std::time::Duration;
 
 /// What a callback does before it publishes: it computes, then it sleeps.
@@ -26,6 +27,27 @@ impl Load {
     /// That of a callback, if it has its own.
     fn or_own(self, own: &Own) -> Load {
         Load { work: own.work.clone().unwrap_or(self.work), sleep: own.sleep.clone().unwrap_or(self.sleep) }
+    }
+}
+
+/// The times of a callback's activations, drawn one after the other.
+#[derive(Debug)]
+pub struct Drawing {
+    load: Load,
+    work_before_ns: Option<u64>,
+    sleep_before_ns: Option<u64>,
+}
+
+impl Drawing {
+    /// Before the first activation.
+    pub fn of(load: Load) -> Drawing {
+        Drawing { load, work_before_ns: None, sleep_before_ns: None }
+    }
+
+    /// What the next activation computes and then sleeps, ns.
+    pub fn next_ns(&mut self, draws: &mut Draws) -> (u64, u64) {
+        let Drawing { load, work_before_ns, sleep_before_ns } = self;
+        (draws.work_ns(&load.work, work_before_ns), draws.work_ns(&load.sleep, sleep_before_ns))
     }
 }
 

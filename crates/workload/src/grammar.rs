@@ -377,9 +377,14 @@ const UNIFORM: Key = key("uniform", Form::Range, "Uniform between two times: [1 
 const NORMAL_KEY: Key = key("normal", Form::Normal, "Normal, cut at zero and at mean + 4 std.");
 const QUANTILES: Key =
     key("quantiles", Form::Quantiles, "As measured: evenly spaced quantiles, from the least to the greatest time.");
+const AUTOCORRELATION: Key = key(
+    "autocorrelation",
+    Form::Percent,
+    "Part of the activations that take as long as the one before; only with `quantiles`.",
+);
 
 /// Work that is no task.
-pub(crate) const TIME: Place = Place { what: "a time", keys: &[UNIFORM, NORMAL_KEY, QUANTILES] };
+pub(crate) const TIME: Place = Place { what: "a time", keys: &[UNIFORM, NORMAL_KEY, QUANTILES, AUTOCORRELATION] };
 
 pub(crate) const WORK: Place = Place {
     what: "work",
@@ -387,6 +392,7 @@ pub(crate) const WORK: Place = Place {
         UNIFORM,
         NORMAL_KEY,
         QUANTILES,
+        AUTOCORRELATION,
         key(TASK, Form::Word, "A task of a library; the other keys are its parameters: {task: odometry, noise: 2 cm}."),
     ],
 };

@@ -81,6 +81,15 @@ fn defined(name: &str) -> Value {
     json!({"$ref": format!("#/$defs/{name}")})
 }
 
+/// A map of the keys of a time, of which one says how it is drawn.
+fn drawn(name: &str) -> Value {
+    let by = |key: &str| json!({"required": [key]});
+    let mut of = defined(name);
+    of["oneOf"] = json!([by("uniform"), by("normal"), by("quantiles")]);
+    of["dependentRequired"] = json!({"autocorrelation": ["quantiles"]});
+    of
+}
+
 fn quantity(units: &[&str], example: &str) -> Value {
     json!({"type": "string", "pattern": format!("^[0-9]+(\\.[0-9]+)? *({})$", units.join("|")), "examples": [example]})
 }
@@ -132,11 +141,10 @@ fn form(form: Form) -> Value {
         Form::Work => {
             let task = json!({"type": "object", "required": [grammar::TASK], "propertyNames": {"pattern": NAME_PATTERN},
                 "additionalProperties": swept(Form::TaskParameter)});
-            let drawn = json!({"$ref": "#/$defs/work", "minProperties": 1, "maxProperties": 1});
-            json!({"anyOf": [duration(), drawn, task]})
+            json!({"anyOf": [duration(), drawn("work"), task]})
         }
         Form::Time => {
-            json!({"anyOf": [duration(), {"$ref": "#/$defs/time", "minProperties": 1, "maxProperties": 1}]})
+            json!({"anyOf": [duration(), drawn("time")]})
         }
         Form::Timers => or_nothing(named(NAME_PATTERN, swept(Form::Timer))),
         Form::Timer => json!({"$ref": "#/$defs/timer", "required": ["rate"]}),

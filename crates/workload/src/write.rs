@@ -161,8 +161,11 @@ fn work(key: &str, work: &Work) -> Option<String> {
         Work::Fixed(fixed) => time(fixed),
         Work::Uniform { min, max } => format!("{{uniform: [{}, {}]}}", time(min), time(max)),
         Work::Normal { mean, std } => format!("{{normal: {{mean: {}, std: {}}}}}", time(mean), time(std)),
-        Work::Quantiles(of) => {
-            format!("{{quantiles: [{}]}}", of.iter().map(time).collect::<Vec<_>>().join(", "))
+        Work::Quantiles { times, autocorrelation_percent } => {
+            let times = times.iter().map(time).collect::<Vec<_>>().join(", ");
+            let autocorrelation = (*autocorrelation_percent > 0.0)
+                .then(|| format!(", autocorrelation: {}", format_percent(*autocorrelation_percent)));
+            format!("{{quantiles: [{times}]{}}}", autocorrelation.unwrap_or_default())
         }
         Work::Task { name, parameters } => {
             let written = parameters.iter().map(|(name, value)| format!(", {}: {}", scalar(name), quantity(value)));

@@ -17,8 +17,8 @@ fn a_seed_draws_what_it_draws_in_every_language() {
         let mut draws = Draws::new(number(0));
         let mut draw = || match words[1] {
             "bits" => draws.bits(),
-            "uniform" => draws.work_ns(&Work::Uniform { min: ns(2), max: ns(3) }),
-            "normal" => draws.work_ns(&Work::Normal { mean: ns(2), std: ns(3) }),
+            "uniform" => draws.work_ns(&Work::Uniform { min: ns(2), max: ns(3) }, &mut None),
+            "normal" => draws.work_ns(&Work::Normal { mean: ns(2), std: ns(3) }, &mut None),
             other => panic!("{other}"),
         };
         for value in expected.split(' ') {

@@ -21,7 +21,7 @@ use crate::protocol::{NodeFigures, NodePlan, OutputFigures};
 use std::sync::Arc;
 use tacho_middleware::{Error, Handle, Header, NodeHandle, Received, Session};
 use tacho_recording::clock::{monotonic_ns, thread_cpu_ns};
-use tacho_workload::callbacks::{Answer, Load};
+use tacho_workload::callbacks::{Answer, Drawing};
 use tacho_workload::model::{threads, Executor};
 use tacho_workload::random::{mix, Draws};
 
@@ -77,7 +77,7 @@ pub struct NodeExecutor {
 
 /// What the callback of a subscription does.
 struct OnInput {
-    load: Load,
+    times: Drawing,
     answers: Vec<Answer>,
 }
 
@@ -85,7 +85,7 @@ struct OnInput {
 struct OnTimer {
     timer: Timer,
     hz: f64,
-    load: Load,
+    times: Drawing,
     serves: Vec<Served>,
 }
 
@@ -171,7 +171,7 @@ impl NodeExecutor {
             .map(|planned| OnTimer {
                 timer: entities::timer(handle, planned.hz, &planned.what, &trace),
                 hz: planned.hz,
-                load: planned.load,
+                times: Drawing::of(planned.load),
                 serves: planned.serves,
             })
             .collect();
@@ -180,8 +180,10 @@ impl NodeExecutor {
             subscriptions.iter().for_each(|s| trace.in_exclusive_group(group, s.object, Member::Subscription));
             timers.iter().for_each(|of| trace.in_exclusive_group(group, of.timer.callback, Member::Timer));
         }
-        let on_input =
-            |input| OnInput { load: plan.node.load_of_input(input), answers: plan.node.answers_to_input(input) };
+        let on_input = |input| OnInput {
+            times: Drawing::of(plan.node.load_of_input(input)),
+            answers: plan.node.answers_to_input(input),
+        };
         let on_input = plan.node.subscribes.iter().map(on_input).collect();
         let waits_inside = matches!(plan.node.executor, Executor::Arrival)
             && timers.is_empty()

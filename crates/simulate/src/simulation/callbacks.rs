@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::executor::Worker;
-use crate::node::{Node, Step};
+use crate::node::{Node, Step, Subscription, Timer};
 use tacho_events::files::Failed;
 use tacho_events::number;
 use tacho_runner::node::trace::signal_words;
@@ -80,13 +80,22 @@ impl Simulation {
             }
         }
         let Node { draws, subscriptions, timers, activity, .. } = of;
-        let (load, task) = match callback {
-            Callback::Input(input) => (&subscriptions[input].load, &subscriptions[input].task),
-            Callback::Timer(timer) => (&timers[timer].load, &timers[timer].task),
+        let (times, task) = match callback {
+            Callback::Input(input) => {
+                let Subscription { times, task, .. } = &mut subscriptions[input];
+                (times, task)
+            }
+            Callback::Timer(timer) => {
+                let Timer { times, task, .. } = &mut timers[timer];
+                (times, task)
+            }
         };
         let steps = match activity {
             Some(_) => [Step::Compute(task.draw(draws)), Step::Sleep(0)],
-            None => [Step::Compute(draws.work_ns(&load.work) as i64), Step::Sleep(draws.work_ns(&load.sleep) as i64)],
+            None => {
+                let (work_ns, sleep_ns) = times.next_ns(draws);
+                [Step::Compute(work_ns as i64), Step::Sleep(sleep_ns as i64)]
+            }
         };
         of.first(steps);
         Ok(())

@@ -192,7 +192,7 @@ impl Check<'_> {
 /// What a node has that needs callbacks of their own.
 fn beyond_one_load(node: &Node) -> Option<&'static str> {
     let own = node.subscribes.iter().map(|s| &s.own).chain(node.publishes.iter().map(|p| &p.own));
-    let quantiles = |work: &Work| matches!(work, Work::Quantiles(_));
+    let quantiles = |work: &Work| matches!(work, Work::Quantiles { .. });
     if !node.timers.is_empty() {
         Some("`timers`")
     } else if node.publishes.iter().any(|p| !p.from.is_empty()) {

@@ -26,9 +26,14 @@ pub enum Work {
         /// Standard deviation.
         std: Duration,
     },
-    /// As measured: evenly spaced quantiles, at least two, the first the least and the last the greatest time. Between
-    /// two of them it is uniform.
-    Quantiles(Vec<Duration>),
+    /// As measured. Between two quantiles it is uniform.
+    Quantiles {
+        /// Evenly spaced, at least two, the first the least and the last the greatest time.
+        times: Vec<Duration>,
+        /// Part of the activations that take as long as the one before, percent (the discrete autoregression of Jacobs
+        /// and Lewis 1978): times that are k activations apart are correlated by the k-th power of it.
+        autocorrelation_percent: f64,
+    },
     /// A task of a library (`native/include/tacho/task.h`), which computes on the messages. Its time is not known
     /// before it runs.
     Task {
@@ -61,7 +66,7 @@ impl Work {
             Work::Fixed(time) => time,
             Work::Uniform { min, max } => (min + max) / 2,
             Work::Normal { mean, .. } => mean,
-            Work::Quantiles(ref of) => {
+            Work::Quantiles { times: ref of, .. } => {
                 let between: Duration = of.windows(2).map(|ends| (ends[0] + ends[1]) / 2).sum();
                 between / (of.len().max(2) - 1) as u32
             }
@@ -75,7 +80,7 @@ impl Work {
             Work::Fixed(time) => time,
             Work::Uniform { max, .. } => max,
             Work::Normal { mean, std } => mean + std * 4,
-            Work::Quantiles(ref of) => of.last().copied().unwrap_or_default(),
+            Work::Quantiles { times: ref of, .. } => of.last().copied().unwrap_or_default(),
         }
     }
 }

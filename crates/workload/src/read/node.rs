@@ -248,10 +248,11 @@ impl Reader<'_, '_> {
             }
             Value::Map(_) => {
                 let fields = self.fields(yaml, place)?;
+                let autocorrelation = fields.get("autocorrelation");
                 match (fields.get("uniform"), fields.get("normal"), fields.get("quantiles")) {
-                    (Some(range), None, None) => self.uniform(range),
-                    (None, Some(normal), None) => self.normal(normal),
-                    (None, None, Some(quantiles)) => self.quantiles(quantiles),
+                    (Some(range), None, None) if autocorrelation.is_none() => self.uniform(range),
+                    (None, Some(normal), None) if autocorrelation.is_none() => self.normal(normal),
+                    (None, None, Some(quantiles)) => self.quantiles(quantiles, autocorrelation),
                     _ => {
                         self.wrong(yaml, form);
                         None
@@ -265,7 +266,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn quantiles(&mut self, yaml: &Yaml) -> Option<Work> {
+    fn quantiles(&mut self, yaml: &Yaml, autocorrelation: Option<&Yaml>) -> Option<Work> {
         let Value::List(items) = &yaml.value else {
             self.wrong(yaml, Form::Quantiles);
             return None;
@@ -281,7 +282,11 @@ impl Reader<'_, '_> {
             let expected = format!("a time of at least {}, as the one before", crate::units::format_duration(least));
             times.push(self.bounded(item, time, time >= least, expected)?);
         }
-        Some(Work::Quantiles(times))
+        let autocorrelation_percent = match autocorrelation {
+            Some(of) => self.percent(of)?,
+            None => 0.0,
+        };
+        Some(Work::Quantiles { times, autocorrelation_percent })
     }
 
     fn task(&mut self, yaml: &Yaml, places: &mut TaskPlaces) -> Option<Work> {

@@ -81,7 +81,10 @@ impl Draw {
             _ => {
                 let mut times: Vec<Duration> = (0..2 + self.below(6)).map(|_| self.time()).collect();
                 times.sort();
-                Work::Quantiles(times)
+                Work::Quantiles {
+                    times,
+                    autocorrelation_percent: if self.chance() { 0.0 } else { self.below(100_001) as f64 / 1000.0 },
+                }
             }
         }
     }

@@ -31,12 +31,12 @@ pub(super) struct Due {
 impl NodeExecutor {
     /// Computes and sleeps what a callback does.
     pub(super) fn spend(&mut self, callback: Callback) {
-        let load = match callback {
-            Callback::Input(index) => &self.on_input[index].load,
-            Callback::Timer(index) => &self.timers[index].load,
+        let times = match callback {
+            Callback::Input(index) => &mut self.on_input[index].times,
+            Callback::Timer(index) => &mut self.timers[index].times,
         };
-        compute(self.draws.work_ns(&load.work));
-        let sleep_ns = self.draws.work_ns(&load.sleep);
+        let (work_ns, sleep_ns) = times.next_ns(&mut self.draws);
+        compute(work_ns);
         if sleep_ns > 0 {
             sleep_until(monotonic_ns() + sleep_ns as i64);
         }
