@@ -24,6 +24,7 @@ pub mod groups;
 mod kept;
 pub mod links;
 pub mod model;
+mod names;
 pub mod random;
 mod rates;
 mod read;

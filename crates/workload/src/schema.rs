@@ -1,6 +1,7 @@
 //! Generates the JSON Schema of the workload file, for editors, from the parser's tables.
 
-use crate::grammar::{self, Form, Place, NAME_PATTERN, PARAMETER_PATTERN, TOPIC_PATTERN, WORD_PATTERN};
+use crate::grammar::{self, Form, Place};
+use crate::names::{NAME_PATTERN, PARAMETER_PATTERN, TOPIC_PATTERN, WORD_PATTERN};
 use serde_json::{json, Map, Value};
 
 /// JSON Schema, draft 2020-12. It accepts every file that [`crate::parse`] or [`crate::sweep`] accept, except for names

@@ -2,7 +2,8 @@
 
 use crate::diagnostic::{did_you_mean, Report, Span};
 use crate::document::{Value, Yaml};
-use crate::grammar::{self, Form, Place};
+use crate::grammar::{Form, Place};
+use crate::names;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -254,14 +255,14 @@ impl Reader<'_, '_> {
 
     /// Reads a plugin, transport or type; `form` is what a message says was expected.
     pub fn named_in(&mut self, yaml: &Yaml, form: Form) -> Option<String> {
-        self.named(yaml, "not-a-name", form, "a name of letters, digits and _ . / : -", grammar::is_word)
+        self.named(yaml, "not-a-name", form, "a name of letters, digits and _ . / : -", names::is_word)
     }
 
     pub fn name(&mut self, yaml: &Yaml) -> Option<String> {
-        self.named(yaml, "not-a-name", Form::Name, grammar::NAME_RULE, grammar::is_name)
+        self.named(yaml, "not-a-name", Form::Name, names::NAME_RULE, names::is_name)
     }
 
     pub fn topic(&mut self, yaml: &Yaml) -> Option<String> {
-        self.named(yaml, "not-a-topic", Form::Subscriptions, grammar::TOPIC_RULE, grammar::is_topic)
+        self.named(yaml, "not-a-topic", Form::Subscriptions, names::TOPIC_RULE, names::is_topic)
     }
 }

@@ -5,7 +5,8 @@
 
 use crate::diagnostic::{did_you_mean, Report};
 use crate::document::{flow, Value, Yaml};
-use crate::grammar::{self, Form};
+use crate::grammar::Form;
+use crate::names;
 
 /// A parameter with its values.
 pub(crate) struct Parameter<'y> {
@@ -44,9 +45,9 @@ fn declared<'y>(entries: &'y [(Yaml, Yaml)], report: &mut Report) -> Vec<Paramet
     let mut parameters: Vec<Parameter> = Vec::new();
     for (key, value) in entries {
         let name = match &key.value {
-            Value::Scalar(name, _) if grammar::is_name(name) => name,
+            Value::Scalar(name, _) if names::is_name(name) => name,
             _ => {
-                report.error("not-a-name", key.span, "a parameter's name", key.describe(), grammar::NAME_RULE);
+                report.error("not-a-name", key.span, "a parameter's name", key.describe(), names::NAME_RULE);
                 continue;
             }
         };
