@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tacho_runner::node::timers::timers;
 use tacho_runner::planning;
-use tacho_simulate::costs::{within_process, Receiving};
+use tacho_simulate::costs::{reach, Receiving};
 use tacho_simulate::spread::Spread;
 use tacho_simulate::Costs;
 use tacho_workload::model::{Chain, Executor, Node, Work, Workload};
@@ -102,8 +102,8 @@ impl System {
                     .iter()
                     .filter(|from| from.publishes.iter().any(|p| p.topic == input.topic))
                     .flat_map(|from| {
-                        let within = within_process(workload, from, &input.topic);
-                        costs.of_topic(&input.topic, size_bytes, &within).to
+                        let reach = reach(workload, from, &input.topic);
+                        costs.of_topic(&input.topic, size_bytes, &reach).to
                     })
                     .collect();
                 let transit_ns = to.iter().map(|to| longest(&to.transit)).max().unwrap_or(0);
@@ -130,7 +130,7 @@ impl System {
     ) {
         let call_ns = |publication: &usize| {
             let of = &node.publishes[*publication];
-            let found = costs.of_topic(&of.topic, of.size_bytes, &within_process(workload, node, &of.topic));
+            let found = costs.of_topic(&of.topic, of.size_bytes, &reach(workload, node, &of.topic));
             longest(&found.send) + found.send_cpu_ns.max(0) as u64
         };
         self.callbacks.push(Callback {

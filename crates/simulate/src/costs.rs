@@ -9,6 +9,9 @@ const TIMER_SLACK_NS: i64 = 50_000;
 
 /// A size or a number of subscriptions this many times beyond what was measured is not known.
 const BEYOND: f64 = 2.0;
+/// Transits of two sizes that differ by more: what messages between them take is not known, because a transport may
+/// change its way at some size (shared memory to fragments, say).
+const FAR_APART: f64 = 4.0;
 
 /// Costs of a middleware on a machine.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -47,6 +50,40 @@ pub struct TaskCost {
     pub work: Spread,
 }
 
+/// How far a message goes. What it takes there has little to do with what it takes elsewhere.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reach {
+    /// To the process that sends it.
+    Process,
+    /// To another process of its host.
+    #[default]
+    Host,
+    /// To another host.
+    Network,
+}
+
+impl Reach {
+    const ALL: [Reach; 3] = [Reach::Process, Reach::Host, Reach::Network];
+
+    /// Those whose costs stand in for its own if no message of it was measured, nearest first.
+    fn nearest(self) -> [Reach; 3] {
+        match self {
+            Reach::Process => [Reach::Process, Reach::Host, Reach::Network],
+            Reach::Host => [Reach::Host, Reach::Network, Reach::Process],
+            Reach::Network => [Reach::Network, Reach::Host, Reach::Process],
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Reach::Process => "within a process",
+            Reach::Host => "between processes",
+            Reach::Network => "between hosts",
+        }
+    }
+}
+
 /// What it costs to send messages of one topic.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Transfer {
@@ -56,9 +93,9 @@ pub struct Transfer {
     pub size_bytes: u64,
     /// Number of its subscriptions.
     pub subscriptions: usize,
-    /// Whether each of them is in the process that sends, in the order of the workload; empty if none is.
+    /// How far messages go to each of them, in the order of the workload; empty if all are other processes of the host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub within: Vec<bool>,
+    pub reach: Vec<Reach>,
     /// Duration of the publish call.
     pub send: Spread,
     /// From the publish call to the arrival at each subscription, in the order of the workload; empty for one that no
@@ -75,9 +112,14 @@ pub(crate) fn takers<'w>(workload: &'w Workload, topic: &'w str) -> impl Iterato
     workload.nodes.iter().filter(move |node| node.subscribes.iter().any(|s| s.topic == topic))
 }
 
-/// Whether each subscription of a topic, in the order of the workload, is in the process of a node that publishes it.
-pub fn within_process(workload: &Workload, from: &Node, topic: &str) -> Vec<bool> {
-    takers(workload, topic).map(|to| to.process == from.process).collect()
+/// How far messages go from a node to each subscription of a topic, in the order of the workload.
+pub fn reach(workload: &Workload, from: &Node, topic: &str) -> Vec<Reach> {
+    let to = |to: &Node| match () {
+        () if to.host != from.host => Reach::Network,
+        () if to.process == from.process => Reach::Process,
+        () => Reach::Host,
+    };
+    takers(workload, topic).map(to).collect()
 }
 
 /// Costs of a topic of the workload, and how far they were measured.
@@ -132,28 +174,23 @@ impl Costs {
     }
 
     /// Costs of messages of a topic: its own if it was measured as it is; otherwise between those of the next smaller
-    /// and the next larger messages, of topics with the most similar fan-out. `within`: whether each subscription is in
-    /// the process that sends; messages within a process and between processes have costs of their own.
-    pub fn of_topic(&self, topic: &str, size_bytes: u64, within: &[bool]) -> Found {
-        let is_same = |of: &&Transfer| of.topic == topic && of.size_bytes == size_bytes && of.is_to(within);
+    /// and the next larger messages that go as far, of topics with the most similar fan-out. `reach`: how far they go to
+    /// each subscription.
+    pub fn of_topic(&self, topic: &str, size_bytes: u64, reach: &[Reach]) -> Found {
+        let is_same = |of: &&Transfer| of.topic == topic && of.size_bytes == size_bytes && of.is_to(reach);
         if let Some(own) = self.transfers.iter().find(is_same) {
-            return own.found(within.len());
+            return own.found(reach.len());
         }
-        let kinds = [false, true].map(|kind| (within.contains(&kind), kind));
-        let similar =
-            kinds.map(|(is_asked, kind)| is_asked.then(|| self.similar(topic, size_bytes, within.len(), kind)));
-        match similar {
-            [Some(between), Some(inside)] => between.joined(inside, within),
-            [of, None] | [None, of] => of.unwrap_or_default(),
-        }
+        let asked = Reach::ALL.into_iter().filter(|kind| reach.contains(kind));
+        let similar = asked.map(|kind| (kind, self.similar(topic, size_bytes, reach.len(), kind)));
+        Found::joined(similar.collect(), reach)
     }
 
-    /// Costs of similar topics, to subscriptions within the process that sends or in others.
-    fn similar(&self, topic: &str, size_bytes: u64, subscriptions: usize, is_within: bool) -> Found {
+    /// Costs of similar topics, to subscriptions that are as far.
+    fn similar(&self, topic: &str, size_bytes: u64, subscriptions: usize, asked: Reach) -> Found {
         let apart = |of: &Transfer| ratio(of.subscriptions.max(1) as f64, subscriptions.max(1) as f64);
         let all = || self.transfers.iter().filter(|of| of.subscriptions > 0);
-        let is_measured = all().any(|of| of.has(is_within));
-        let kind = if is_measured { is_within } else { !is_within };
+        let kind = asked.nearest().into_iter().find(|kind| all().any(|of| of.has(*kind))).unwrap_or(asked);
         let measured = || all().filter(|of| of.has(kind));
         let Some(nearest) = measured().map(apart).min_by(f64::total_cmp) else {
             let text = format!("{topic}: no message was measured, so its transport takes no time here");
@@ -172,41 +209,52 @@ impl Costs {
             (Some(size), _) | (None, Some(size)) => typical(size),
             (None, None) => Transfer::default(),
         };
-        let size_apart = [below, above].into_iter().flatten().map(|size| ratio(size as f64, size_bytes as f64));
-        let size_apart = size_apart.fold(f64::INFINITY, f64::min);
-        let is_between = below.is_some() && above.is_some();
-        let beyond = if !is_measured {
-            let (asked, measured) = match is_within {
-                true => ("within a process", "between processes"),
-                false => ("between processes", "within a process"),
-            };
-            Some(format!("{topic}: no message {asked} was measured, so it takes as long as {measured}"))
-        } else if !is_between && size_apart > BEYOND {
-            let (least, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
-            Some(format!("{topic}: messages of {size_bytes} B; measured were {least} to {most} B"))
-        } else if nearest > BEYOND {
-            Some(format!(
-                "{topic}: {subscriptions} subscriptions; the most similar topic that was measured has {nearest:.0} \
-                 times more or fewer"
-            ))
-        } else {
-            None
+        let of_reach = || {
+            let (asked, measured) = (asked.words(), kind.words());
+            let text = format!("no message {asked} was measured, so it takes as long as {measured}");
+            (measured != asked).then_some(text)
         };
+        let of_size = || match (below, above) {
+            (Some(below), Some(above)) => {
+                let transit = |size: u64| typical(size).transit_to(0, 1).mean_ns();
+                let is_known = below == size_bytes || above == size_bytes;
+                let text = format!(
+                    "messages of {size_bytes} B; of {below} and {above} B the transit differs by more than \
+                     {FAR_APART:.0} times, and no run shows where it rises"
+                );
+                (!is_known && ratio(transit(below), transit(above)) > FAR_APART).then_some(text)
+            }
+            (one, other) => {
+                let (least, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
+                let is_beyond = one.or(other).is_none_or(|size| ratio(size as f64, size_bytes as f64) > BEYOND);
+                is_beyond.then(|| format!("messages of {size_bytes} B; measured were {least} to {most} B"))
+            }
+        };
+        let of_fan_out = || {
+            let text = format!(
+                "{subscriptions} subscriptions; the most similar topic that was measured has {nearest:.0} times more \
+                 or fewer"
+            );
+            (nearest > BEYOND).then_some(text)
+        };
+        let beyond = of_reach().or_else(of_size).or_else(of_fan_out).map(|text| format!("{topic}: {text}"));
         Found { beyond, ..transfer.found(subscriptions) }
     }
 }
 
 impl Found {
-    /// Of subscriptions of which some are within the process that sends: the publish call takes as long as the longer
-    /// one of both.
-    fn joined(self, inside: Found, within: &[bool]) -> Found {
-        let is_longer = inside.send.mean_ns() > self.send.mean_ns();
-        let to = self.to.into_iter().zip(inside.to).zip(within);
+    /// To subscriptions of which some are farther than others: the publish call takes as long as the longest one.
+    fn joined(of: Vec<(Reach, Found)>, reach: &[Reach]) -> Found {
+        let receiving = |(k, kind): (usize, &Reach)| {
+            of.iter().find(|(known, _)| known == kind).map(|(_, found)| found.to[k].clone()).unwrap_or_default()
+        };
+        let to = reach.iter().enumerate().map(receiving).collect();
+        let longest = of.iter().map(|(_, found)| &found.send).max_by(|a, b| a.mean_ns().total_cmp(&b.mean_ns()));
         Found {
-            send: if is_longer { inside.send } else { self.send },
-            send_cpu_ns: self.send_cpu_ns.max(inside.send_cpu_ns),
-            to: to.map(|((between, inside), is_within)| if *is_within { inside } else { between }).collect(),
-            beyond: self.beyond.or(inside.beyond),
+            send: longest.cloned().unwrap_or_default(),
+            send_cpu_ns: of.iter().map(|(_, found)| found.send_cpu_ns).max().unwrap_or(0),
+            to,
+            beyond: of.into_iter().find_map(|(_, found)| found.beyond),
         }
     }
 }
@@ -218,22 +266,22 @@ fn ratio(a: f64, b: f64) -> f64 {
 
 impl Transfer {
     /// Whether it is to these subscriptions.
-    fn is_to(&self, within: &[bool]) -> bool {
-        self.subscriptions == within.len() && (0..within.len()).all(|k| self.is_within(k) == within[k])
+    fn is_to(&self, reach: &[Reach]) -> bool {
+        self.subscriptions == reach.len() && (0..reach.len()).all(|k| self.reach_of(k) == reach[k])
     }
 
-    fn is_within(&self, subscription: usize) -> bool {
-        self.within.get(subscription).is_some_and(|is_within| *is_within)
+    fn reach_of(&self, subscription: usize) -> Reach {
+        self.reach.get(subscription).copied().unwrap_or_default()
     }
 
-    /// Whether it reached subscriptions within the process that sends, or in others.
-    fn has(&self, within: bool) -> bool {
-        (0..self.transit.len()).any(|k| self.is_within(k) == within && !self.transit[k].is_empty())
+    /// Whether it reached subscriptions that are so far.
+    fn has(&self, reach: Reach) -> bool {
+        (0..self.transit.len()).any(|k| self.reach_of(k) == reach && !self.transit[k].is_empty())
     }
 
-    /// Its subscriptions within the process that sends alone, or those in others.
-    fn part(&self, within: bool) -> Transfer {
-        let is_kept = |(k, _): &(usize, &Spread)| self.is_within(*k) == within;
+    /// Its subscriptions that are so far alone.
+    fn part(&self, reach: Reach) -> Transfer {
+        let is_kept = |(k, _): &(usize, &Spread)| self.reach_of(*k) == reach;
         let transit = self.transit.iter().enumerate().filter(is_kept).map(|(_, transit)| transit.clone()).collect();
         Transfer { transit, ..self.clone() }
     }
@@ -248,10 +296,9 @@ impl Transfer {
         }
     }
 
-    /// The one whose transit is the median of several of one size, of subscriptions within the process that sends or of
-    /// those in others.
-    fn typical<'a>(of_size: impl Iterator<Item = &'a Transfer>, within: bool) -> Transfer {
-        let mut all: Vec<Transfer> = of_size.map(|of| of.part(within)).collect();
+    /// The one whose transit is the median of several of one size, of subscriptions that are so far.
+    fn typical<'a>(of_size: impl Iterator<Item = &'a Transfer>, reach: Reach) -> Transfer {
+        let mut all: Vec<Transfer> = of_size.map(|of| of.part(reach)).collect();
         all.sort_by(|a, b| a.transit_to(0, 1).mean_ns().total_cmp(&b.transit_to(0, 1).mean_ns()));
         let median = all.len() / 2;
         if all.is_empty() {
@@ -268,7 +315,7 @@ impl Transfer {
             topic: String::new(),
             size_bytes: between(self.size_bytes as i64, other.size_bytes as i64) as u64,
             subscriptions: self.subscriptions,
-            within: self.within.clone(),
+            reach: self.reach.clone(),
             send: self.send.towards(&other.send, at),
             transit: (0..count).map(|k| self.transit_to(k, count).towards(&other.transit_to(k, count), at)).collect(),
             send_cpu_ns: between(self.send_cpu_ns, other.send_cpu_ns),
@@ -327,53 +374,75 @@ mod tests {
 
     #[test]
     fn a_topic_has_its_own_costs_and_others_those_of_sizes_around_them() {
-        let transfers = vec![transfer("/a", 64, 1, 10), transfer("/b", 64, 1, 20), transfer("/c", 1064, 1, 110)];
+        let transfers = vec![transfer("/a", 64, 1, 10), transfer("/b", 64, 1, 20), transfer("/c", 1064, 1, 70)];
         let costs = Costs { transfers, ..Costs::default() };
         let send = |topic, size, count| {
-            let found = costs.of_topic(topic, size, &vec![false; count]);
+            let found = costs.of_topic(topic, size, &vec![Reach::Host; count]);
             assert_eq!(found.to.len(), count);
             (found.send.mean_ns() as i64, found.beyond.is_some())
         };
         assert_eq!(send("/b", 64, 1), (20, false));
         assert_eq!(send("/new", 64, 1), (20, false)); // of two of that size the one with the longer transit
                                                       // Half-way between the two of its size and the one of 1064 bytes.
-        assert!(matches!(send("/a", 564, 1), (60..=65, false)), "{:?}", send("/a", 564, 1));
-        assert_eq!(send("/a", 1_000_000, 1), (110, true));
+        assert!(matches!(send("/a", 564, 1), (45, false)), "{:?}", send("/a", 564, 1));
+        assert_eq!(send("/a", 1_000_000, 1), (70, true));
         assert!(send("/a", 64, 31).1);
-        let none = Costs::default().of_topic("/a", 64, &[false]);
+        let none = Costs::default().of_topic("/a", 64, &[Reach::Host]);
         assert!(none.beyond.is_some_and(|text| text.contains("/a")) && none.send.is_empty());
     }
 
     #[test]
     fn messages_within_a_process_have_costs_of_their_own() {
-        let inside = Transfer { within: vec![true; 2], ..transfer("/a", 64, 2, 1) };
+        let inside = Transfer { reach: vec![Reach::Process; 2], ..transfer("/a", 64, 2, 1) };
         let costs = Costs { transfers: vec![transfer("/a", 64, 2, 10), inside], ..Costs::default() };
-        let transits = |topic, within: &[bool]| {
-            let found = costs.of_topic(topic, 64, within);
+        let transits = |topic, reach: &[Reach]| {
+            let found = costs.of_topic(topic, 64, reach);
             assert_eq!(found.beyond, None);
             (found.send.mean_ns(), found.to.iter().map(|to| to.transit.mean_ns()).collect::<Vec<_>>())
         };
         for topic in ["/a", "/like-it"] {
-            assert_eq!(transits(topic, &[false, false]), (10.0, vec![100.0, 100.0]));
-            assert_eq!(transits(topic, &[true, true]), (1.0, vec![10.0, 10.0]));
-            assert_eq!(transits(topic, &[true, false]), (10.0, vec![10.0, 100.0]));
+            assert_eq!(transits(topic, &[Reach::Host; 2]), (10.0, vec![100.0, 100.0]));
+            assert_eq!(transits(topic, &[Reach::Process; 2]), (1.0, vec![10.0, 10.0]));
+            assert_eq!(transits(topic, &[Reach::Process, Reach::Host]), (10.0, vec![10.0, 100.0]));
         }
         // Of a topic that was measured with both, each part stands for such messages.
         let transit = vec![Spread::fixed(7), Spread::fixed(70)];
-        let both = Transfer { within: vec![true, false], transit, ..transfer("/b", 64, 2, 3) };
+        let both = Transfer { reach: vec![Reach::Process, Reach::Host], transit, ..transfer("/b", 64, 2, 3) };
         let costs = Costs { transfers: vec![both], ..Costs::default() };
-        let transit = |within| costs.of_topic("/c", 64, &[within]).to[0].transit.mean_ns();
-        assert_eq!([true, false].map(transit), [7.0, 70.0]);
+        let transit = |reach| costs.of_topic("/c", 64, &[reach]).to[0].transit.mean_ns();
+        assert_eq!([Reach::Process, Reach::Host].map(transit), [7.0, 70.0]);
         // A subscription that no message reached is no measurement of its kind.
         let transit = vec![Spread::default(), Spread::fixed(70)];
-        let both = Transfer { within: vec![true, false], transit, ..transfer("/b", 64, 2, 3) };
+        let both = Transfer { reach: vec![Reach::Process, Reach::Host], transit, ..transfer("/b", 64, 2, 3) };
         let costs = Costs { transfers: vec![both], ..Costs::default() };
-        assert!(costs.of_topic("/c", 64, &[true]).beyond.is_some());
-        assert_eq!(costs.of_topic("/b", 64, &[true, false]).to[1].transit.mean_ns(), 70.0);
+        assert!(costs.of_topic("/c", 64, &[Reach::Process]).beyond.is_some());
+        assert_eq!(costs.of_topic("/b", 64, &[Reach::Process, Reach::Host]).to[1].transit.mean_ns(), 70.0);
         // What was not measured is not made up in silence.
         let costs = Costs { transfers: vec![transfer("/a", 64, 1, 10)], ..Costs::default() };
-        let found = costs.of_topic("/a", 64, &[true]);
+        let found = costs.of_topic("/a", 64, &[Reach::Process]);
         assert_eq!(found.to[0].transit.mean_ns(), 100.0);
         assert!(found.beyond.is_some_and(|text| text.contains("no message within a process was measured")));
+    }
+
+    #[test]
+    fn messages_between_hosts_have_costs_of_their_own() {
+        let network = Transfer { reach: vec![Reach::Network], ..transfer("/a", 64, 1, 50) };
+        let costs = Costs { transfers: vec![network.clone(), transfer("/b", 64, 1, 10)], ..Costs::default() };
+        let transit = |costs: &Costs, reach| costs.of_topic("/c", 64, &[reach]).to[0].transit.mean_ns();
+        assert_eq!([Reach::Network, Reach::Host].map(|reach| transit(&costs, reach)), [500.0, 100.0]);
+        let alone = Costs { transfers: vec![network], ..Costs::default() };
+        assert_eq!(transit(&alone, Reach::Host), 500.0);
+        let doubt = alone.of_topic("/c", 64, &[Reach::Host]).beyond;
+        assert!(doubt.is_some_and(|text| text.contains("as long as between hosts")));
+    }
+
+    #[test]
+    fn where_between_two_sizes_the_transit_rises_is_not_known() {
+        let of = |large_ns| {
+            let transfers = vec![transfer("/a", 64, 1, 10), transfer("/b", 1_000_000, 1, large_ns)];
+            Costs { transfers, ..Costs::default() }.of_topic("/c", 300_000, &[Reach::Host]).beyond
+        };
+        assert_eq!(of(35), None);
+        assert!(of(50).is_some_and(|text| text.contains("no run shows where it rises")));
     }
 }

@@ -3,7 +3,7 @@
 mod around;
 mod tasks;
 
-use crate::costs::{takers, within_process, Costs, TaskCost, Transfer};
+use crate::costs::{reach, takers, Costs, Reach, TaskCost, Transfer};
 use crate::spread::Spread;
 use crate::way::Way;
 use anyhow::{bail, Context, Result};
@@ -17,7 +17,7 @@ use tacho_workload::model::{is_called, Executor, Node, Workload};
 type Thread = (usize, u32);
 
 /// Topic, size, and whether each of its subscriptions is in the process that sends: what a [`Transfer`] is of.
-type Topic = (String, u64, Vec<bool>);
+type Topic = (String, u64, Vec<Reach>);
 
 /// A run that is read.
 struct Run<'a> {
@@ -167,14 +167,14 @@ impl Samples {
         costs.tasks = self.tasks.into_iter().map(of_task).collect();
         let take_ns = costs.take_ns;
         costs.wake_up = self.wake_up.spread().map(|ns| (ns - take_ns).max(0));
-        for ((topic, size_bytes, within), mut of) in self.transfers {
+        for ((topic, size_bytes, reach), mut of) in self.transfers {
             let transit = |place| of.transit.remove(&place).unwrap_or_default().spread();
-            let transit = (0..within.len()).map(transit).collect();
+            let transit = (0..reach.len()).map(transit).collect();
             costs.transfers.push(Transfer {
                 topic,
                 size_bytes,
-                subscriptions: within.len(),
-                within: if within.contains(&true) { within } else { vec![] },
+                subscriptions: reach.len(),
+                reach: if reach.iter().any(|reach| *reach != Reach::Host) { reach } else { vec![] },
                 send: Spread::of(of.send),
                 transit,
                 send_cpu_ns: Spread::of(of.send_cpu).quantile(0.5),
@@ -347,7 +347,7 @@ fn after(tables: &Tables) -> HashMap<Row<Execution>, i64> {
 /// What the workload says of a topic that this node publishes.
 fn topic(workload: &Workload, node: &Node, topic: &str) -> Option<Topic> {
     let size_bytes = node.publishes.iter().find(|p| p.topic == *topic)?.size_bytes;
-    Some((topic.into(), size_bytes, within_process(workload, node, topic)))
+    Some((topic.into(), size_bytes, reach(workload, node, topic)))
 }
 
 /// The same of each way in which its publishers send it.

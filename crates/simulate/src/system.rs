@@ -1,6 +1,6 @@
 //! Builds the system of a workload: processes, threads, nodes, links.
 
-use crate::costs::{Costs, Receiving};
+use crate::costs::{reach, Costs, Receiving};
 use crate::executor::{Executor, Worker};
 use crate::kernel::{Kernel, Thread};
 use crate::node::{Node, Publisher, Subscription, Timer};
@@ -372,9 +372,8 @@ impl Builder<'_> {
         for (node, of) in self.workload.nodes.iter().enumerate() {
             for (publisher, p) in of.publishes.iter().enumerate() {
                 let targets = to.get(p.topic.as_str()).map_or(&[][..], Vec::as_slice);
-                let is_within = |(to, _): &(usize, usize)| self.workload.nodes[*to].process == of.process;
-                let within: Vec<bool> = targets.iter().map(is_within).collect();
-                let found = self.costs.of_topic(&p.topic, p.size_bytes, &within);
+                let reach = reach(self.workload, of, &p.topic);
+                let found = self.costs.of_topic(&p.topic, p.size_bytes, &reach);
                 self.doubts.extend(found.beyond.filter(|_| !targets.is_empty()));
                 self.nodes[node].publishers[publisher].send = found.send;
                 self.nodes[node].publishers[publisher].send_cpu_ns = found.send_cpu_ns;

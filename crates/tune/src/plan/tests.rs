@@ -2,7 +2,7 @@
 
 use super::*;
 use std::sync::atomic::AtomicBool;
-use tacho_simulate::costs::Transfer;
+use tacho_simulate::costs::{Reach, Transfer};
 use tacho_simulate::spread::Spread;
 use tacho_simulate::Costs;
 use tacho_workload::model::Scheduling;
@@ -300,13 +300,14 @@ run: {duration: 2 s, repeats: 2, seed: 3}
 
 /// Messages of that workload take this long on a transport, between processes and within one.
 fn costs(transport: &str, between_ms: i64, within_ms: i64) -> Costs {
-    let of = |topic: &str, within: &[bool]| {
-        let transit = |is_within| Spread::fixed(1_000_000 * if is_within { within_ms } else { between_ms });
-        let transit = within.iter().copied().map(transit).collect();
-        let (topic, subscriptions, within) = (topic.into(), within.len(), within.to_vec());
-        Transfer { topic, size_bytes: 64, subscriptions, within, transit, ..Transfer::default() }
+    let of = |topic: &str, reach: &[Reach]| {
+        let transit = |reach| Spread::fixed(1_000_000 * if reach == Reach::Process { within_ms } else { between_ms });
+        let transit = reach.iter().copied().map(transit).collect();
+        let (topic, subscriptions, reach) = (topic.into(), reach.len(), reach.to_vec());
+        Transfer { topic, size_bytes: 64, subscriptions, reach, transit, ..Transfer::default() }
     };
-    let transfers = vec![of("/a", &[false]), of("/a", &[true]), of("/b", &[false; 2]), of("/b", &[true; 2])];
+    let (apart, inside) = ([Reach::Host; 2], [Reach::Process; 2]);
+    let transfers = vec![of("/a", &apart[1..]), of("/a", &inside[1..]), of("/b", &apart), of("/b", &inside)];
     Costs { middleware: "fastdds".into(), transport: transport.into(), transfers, ..Costs::default() }
 }
 
