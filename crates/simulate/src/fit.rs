@@ -43,6 +43,8 @@ struct Run<'a> {
 struct Samples {
     timer: Latency,
     wake_up: Latency,
+    /// The same of messages that wake as many processes as there are CPUs: they count if there are few others.
+    wake_up_of_many: Latency,
     take: Vec<i64>,
     check: Vec<i64>,
     transfers: BTreeMap<Topic, OfTopic>,
@@ -72,6 +74,14 @@ impl Latency {
     fn add(&mut self, ns: i64, is_free: bool) {
         let into = if is_free { &mut self.free } else { &mut self.contended };
         into.push(ns.max(0));
+    }
+
+    /// With these, too, if there are too few.
+    fn or(self, other: Latency) -> Latency {
+        if self.free.len() >= ENOUGH {
+            return self;
+        }
+        Latency { free: [self.free, other.free].concat(), contended: [self.contended, other.contended].concat() }
     }
 
     /// Those on a free CPU; if there are too few, the faster half of all.
@@ -166,7 +176,7 @@ impl Samples {
         let of_task = |(callback, times)| TaskCost { callback, work: Spread::of(times) };
         costs.tasks = self.tasks.into_iter().map(of_task).collect();
         let take_ns = costs.take_ns;
-        costs.wake_up = self.wake_up.spread().map(|ns| (ns - take_ns).max(0));
+        costs.wake_up = self.wake_up.or(self.wake_up_of_many).spread().map(|ns| (ns - take_ns).max(0));
         for ((topic, size_bytes, reach), mut of) in self.transfers {
             let transit = |place| of.transit.remove(&place).unwrap_or_default().spread();
             let transit = (0..reach.len()).map(transit).collect();
@@ -240,6 +250,13 @@ impl<'a> Run<'a> {
         !self.is_busy && !self.threads.iter().any(|(thread, of)| thread != own && runs(of))
     }
 
+    /// Whether a message to a subscription wakes as many processes as there are CPUs, so that each of them waits.
+    fn fills_cpus(&self, subscription: Row<Endpoint>) -> bool {
+        let cpus = self.info.machine.as_ref().map_or(usize::MAX, |machine| machine.cpus as usize);
+        let wakes = |(.., reach): &Topic| reach.iter().filter(|reach| **reach != Reach::Process).count();
+        self.topics[subscription].iter().any(|topic| wakes(topic) >= cpus)
+    }
+
     /// From due to start, of timers whose thread had nothing else to do.
     fn timers(&self, samples: &mut Samples) {
         let mut seen = None;
@@ -274,7 +291,13 @@ impl<'a> Run<'a> {
             match (node.map(|node| node.executor), before) {
                 (Some(Executor::Spin { .. }) | None, _) => {}
                 (_, Some(end_ns)) if end_ns > arrival_ns => samples.take.push(execution.start_ns - end_ns),
-                _ => samples.wake_up.add(execution.start_ns - arrival_ns, self.is_free(row, arrival_ns)),
+                _ => {
+                    let of = match self.fills_cpus(message.subscription) {
+                        true => &mut samples.wake_up_of_many,
+                        false => &mut samples.wake_up,
+                    };
+                    of.add(execution.start_ns - arrival_ns, self.is_free(row, arrival_ns));
+                }
             }
         }
         for ((publisher, subscription), times) in transits {

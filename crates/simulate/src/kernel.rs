@@ -18,6 +18,10 @@ pub type Thread = usize;
 /// Time a SCHED_RR thread runs before the next of its priority, ns (`/proc/sys/kernel/sched_rr_timeslice_ms`).
 const ROUND_ROBIN_NS: i64 = 100_000_000;
 
+/// A thread that wakes is placed at the average, then compared with the one that runs. That has run on meanwhile, so one
+/// that was alone is behind. This is not accounted as CPU time.
+const COMPARED_AFTER_NS: i64 = 500;
+
 /// What the scheduler of a kernel is set to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
@@ -187,7 +191,8 @@ impl Kernel {
         entity.need_ns = need_ns;
         entity.fair.rested(now - entity.slept_ns);
         self.enqueue(thread, cpu, false);
-        match self.cpus[cpu].running {
+        let running = self.cpus[cpu].running;
+        match running {
             None => self.switch(cpu, None, false, now, now + latency_ns),
             Some(running) if self.preempts(thread, running, cpu) => self.preempt(cpu, now),
             Some(_) if self.threads[thread].class != Class::Fair => self.push(thread, now),
@@ -321,13 +326,13 @@ impl Kernel {
     }
 
     /// Whether a thread that woke takes the CPU from the one that runs there.
-    fn preempts(&self, woken: Thread, running: Thread, cpu: usize) -> bool {
+    fn preempts(&mut self, woken: Thread, running: Thread, cpu: usize) -> bool {
         let (new, old) = (self.threads[woken].class.priority(), self.threads[running].class.priority());
         if new > 0 || old > 0 {
             return new > old;
         }
-        let of_cpu = &self.cpus[cpu];
-        of_cpu.fair.may_be_preempted(&self.threads[running].fair) && fair::best(&self.threads, of_cpu) == Some(woken)
+        self.cpus[cpu].fair.ran(&mut self.threads[running].fair, COMPARED_AFTER_NS);
+        fair::preempts(&self.threads, &self.cpus[cpu], woken, running)
     }
 
     /// Takes the CPU from the running thread, which stays ready, and gives it to the best that is ready.

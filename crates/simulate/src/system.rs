@@ -414,12 +414,15 @@ fn depth(qos: &Qos) -> usize {
     }
 }
 
+/// Part of what a process computes for a message before it is there. Simulated means of 25 fan-outs on Fast DDS (2 CPUs,
+/// 1 to 12 subscriptions, 64 B to 2 MiB) are off by 4.3 % on the average with a quarter, and by 7.4 % with half.
+const BEFORE_ARRIVAL: f64 = 0.25;
+
 fn link(receiving: Receiving, to: (usize, usize), hosts: (i64, i64, f64)) -> Link {
     let (delay_ns, occupies_ns, loss) = hosts;
     let Receiving { transit, cpu_ns } = receiving;
-    // What is measured is a process's CPU time. Half of it may lie before the message is there, and half of the transit
-    // at most is computation.
-    let before_ns = (cpu_ns / 2).min(transit.quantile(0.25) / 2);
+    // What is measured is a process's CPU time. Half of the transit at most is computation.
+    let before_ns = ((cpu_ns as f64 * BEFORE_ARRIVAL) as i64).min(transit.quantile(0.25) / 2);
     Link {
         node: to.0,
         subscription: to.1,

@@ -78,6 +78,18 @@ pub(super) fn members(threads: &[super::Entity], cpu: &Cpu, but: Option<Thread>)
     Members { weight, average: base + (sum.div_euclid(i128::from(weight))) as i64 }
 }
 
+/// Whether a thread that woke takes the CPU from the running one. That is protected for its slice, but only while it is
+/// eligible; after its slice, whoever is best takes the CPU.
+pub(super) fn preempts(threads: &[super::Entity], cpu: &Cpu, woken: Thread, running: Thread) -> bool {
+    let of = &threads[running].fair;
+    let is_over = cpu.fair.is_over(of);
+    let is_eligible = of.time <= members(threads, cpu, None).average;
+    match best(threads, cpu) {
+        Some(best) if is_over => best != running,
+        best => !is_eligible && best == Some(woken),
+    }
+}
+
 /// The thread to run next, of those that wait and the one that runs.
 pub(super) fn best(threads: &[super::Entity], cpu: &Cpu) -> Option<Thread> {
     let running = cpu.running.filter(|running| threads[*running].class == Class::Fair);
@@ -110,27 +122,22 @@ impl Fair {
         Entity { lag: (members.average - entity.time).clamp(-entity.most_lag, entity.most_lag), ..*entity }
     }
 
-    /// The running thread has run.
+    /// The running thread has run. After its slice it has a new deadline at once, whether it goes on or not.
     pub fn ran(&mut self, entity: &mut Entity, ran_ns: i64) {
         entity.time += ran_ns * WEIGHT_OF_NICE_0 / entity.weight;
+        if entity.time >= entity.deadline {
+            entity.deadline = entity.time + entity.slice;
+        }
     }
 
     /// A thread begins to run.
     pub fn begin(&mut self, thread: Thread, entity: &mut Entity) {
         self.ready.retain(|other| *other != thread);
-        if entity.time >= entity.deadline {
-            entity.deadline = entity.time + entity.slice;
-        }
-        self.protected = entity.deadline.min(entity.time + entity.slice);
+        self.protected = entity.deadline;
     }
 
-    /// Whether a thread that wakes may take the CPU from the running one.
-    pub fn may_be_preempted(&self, running: &Entity) -> bool {
-        running.time >= self.protected
-    }
-
-    /// Whether the running thread has had its slice, at a tick.
+    /// Whether the running thread has had its slice, while others wait.
     pub fn is_over(&self, running: &Entity) -> bool {
-        !self.ready.is_empty() && (running.time >= running.deadline || running.time >= self.protected)
+        !self.ready.is_empty() && running.time >= self.protected
     }
 }

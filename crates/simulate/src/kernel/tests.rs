@@ -98,26 +98,35 @@ fn fair_threads_share_by_weight() {
 }
 
 #[test]
-fn a_thread_that_sleeps_much_waits_a_slice_and_a_tick_at_most_behind_one_that_computes() {
-    let mut system = Periodic::new(1).task(None, &[], 1_000_000 * MS, 900_000 * MS, 0);
-    system = system.task(None, &[], 37 * MS, MS / 2, MS);
-    let responses = &system.responses(10_000 * MS)[1];
-    assert!(responses.len() > 250, "{}", responses.len());
-    let slice = system.kernel.settings.slice_ns;
-    let worst = *responses.iter().max().expect("some");
-    assert!(worst <= MS / 2 + slice + system.kernel.settings.tick_ns, "{worst}");
-    assert!(responses.iter().any(|response| *response > MS / 2), "it never waited");
+fn a_thread_that_wakes_takes_the_cpu_from_one_that_computes_alone_and_seldom_waits_behind_two() {
+    // Linux 6.18 on one CPU, 0.1 ms of work: 97 % do not wait behind one thread that computes, 94 % behind two.
+    for (others, at_once) in [(1, 1.0), (2, 0.85)] {
+        let mut system = Periodic::new(1);
+        for _ in 0..others {
+            system = system.task(None, &[], 1_000_000 * MS, 900_000 * MS, 0);
+        }
+        system = system.task(None, &[], 37 * MS + MS / 3, MS / 10, MS);
+        let responses = &system.responses(10_000 * MS)[others];
+        assert!(responses.len() > 250, "{}", responses.len());
+        let settings = &system.kernel.settings;
+        let worst = *responses.iter().max().expect("some");
+        assert!(worst <= MS / 10 + settings.slice_ns + settings.tick_ns, "{worst}");
+        let part = responses.iter().filter(|ns| **ns == MS / 10).count() as f64 / responses.len() as f64;
+        assert!(part >= at_once, "{part} behind {others}");
+        assert_eq!(worst > MS / 10, others > 1);
+    }
 }
 
 #[test]
 fn a_cpu_that_is_free_is_used_and_affinity_kept() {
     let mut free = Periodic::new(2).task(None, &[0], 1_000_000 * MS, 900_000 * MS, 0);
-    free = free.task(None, &[], 10 * MS, 2 * MS, MS);
+    free = free.task(None, &[], 10 * MS, 5 * MS, MS);
     let responses = free.responses(1_000 * MS);
-    assert!(responses[1].iter().skip(1).all(|response| *response == 2 * MS), "{:?}", &responses[1][..5]);
+    assert!(responses[1].iter().skip(1).all(|response| *response == 5 * MS), "{:?}", &responses[1][..5]);
     let mut bound = Periodic::new(2).task(None, &[0], 1_000_000 * MS, 900_000 * MS, 0);
-    bound = bound.task(None, &[0], 10 * MS, 2 * MS, MS);
-    assert!(bound.responses(1_000 * MS)[1].iter().any(|response| *response > 2 * MS));
+    bound = bound.task(None, &[0], 10 * MS, 5 * MS, MS);
+    // It takes the CPU at once, and the other one takes it back after a slice.
+    assert!(bound.responses(1_000 * MS)[1].iter().any(|response| *response > 5 * MS));
 }
 
 #[test]

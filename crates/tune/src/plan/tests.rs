@@ -138,8 +138,9 @@ const CROWDED: &str = "
 middleware: inproc
 nodes:
   source: {work: 1 ms, publishes: {/a: {rate: 10 Hz}}}
-  act:    {work: 3 ms, subscribes: [/a]}
-  load:   {on: timer 20 Hz, work: 30 ms}
+  act:    {work: 10 ms, subscribes: [/a]}
+  load:   {on: timer 20 Hz, work: 20 ms}
+  other:  {on: timer 20 Hz, work: 15 ms}
 chains: {chain: [source, act]}
 run: {duration: 2 s, repeats: 2, seed: 3}
 ";
@@ -149,7 +150,7 @@ fn beside_a_load_on_one_cpu_the_chain_gets_priority_and_the_fragments_for_it() {
     let (folder, plan) = planned(CROWDED, &Asked { cpus: 1, ..Asked::default() }).expect("a plan");
     assert!(plan.steps.iter().any(|step| step.turned.key == Key::Priority), "{:?}", turned(&plan));
     let [as_is, now] = [&plan.as_is, &plan.planned].map(|figures| figures.chains["chain"].mean_ms.expect("a mean"));
-    assert!(now < 0.8 * as_is && now < 4.5, "{as_is} {now}");
+    assert!(now < 0.8 * as_is && now < 11.5, "{as_is} {now}");
     let files = folder.path().join(PLAN_FOLDER);
     write_files(&plan, &files).expect("files");
     let prefix = std::fs::read_to_string(files.join("launch_prefix.py")).expect("prefixes");
