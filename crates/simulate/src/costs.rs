@@ -174,8 +174,8 @@ impl Costs {
     }
 
     /// Costs of messages of a topic: its own if it was measured as it is; otherwise between those of the next smaller
-    /// and the next larger messages that go as far, of topics with the most similar fan-out. `reach`: how far they go to
-    /// each subscription.
+    /// and the next larger messages that go as far, of topics with the most similar fan-out. `reach`: how far they go
+    /// to each subscription.
     pub fn of_topic(&self, topic: &str, size_bytes: u64, reach: &[Reach]) -> Found {
         let is_same = |of: &&Transfer| of.topic == topic && of.size_bytes == size_bytes && of.is_to(reach);
         if let Some(own) = self.transfers.iter().find(is_same) {

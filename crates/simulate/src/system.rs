@@ -414,8 +414,8 @@ fn depth(qos: &Qos) -> usize {
     }
 }
 
-/// Part of what a process computes for a message before it is there. Simulated means of 25 fan-outs on Fast DDS (2 CPUs,
-/// 1 to 12 subscriptions, 64 B to 2 MiB) are off by 4.3 % on the average with a quarter, and by 7.4 % with half.
+/// Part of what a process computes for a message before it is there. Simulated means of 25 fan-outs on Fast DDS (two
+/// CPUs, 1 to 12 subscriptions, 64 B to 2 MiB) are off by 4.3 % on the average with a quarter, by 7.4 % with half.
 const BEFORE_ARRIVAL: f64 = 0.25;
 
 fn link(receiving: Receiving, to: (usize, usize), hosts: (i64, i64, f64)) -> Link {
