@@ -146,6 +146,11 @@ fn first_info(measured: &RunDirectory) -> Result<RunInfo, Failure> {
     Ok(first.info().with_context(|| first.path().display().to_string())?)
 }
 
+/// Whether what is measured now can be compared with a run.
+pub fn is_of_this_machine(measured: &RunDirectory) -> Result<bool, Failure> {
+    Ok(check_machine(measured, &first_info(measured)?).is_ok())
+}
+
 /// Costs of two machines cannot be compared.
 fn check_machine(measured: &RunDirectory, info: &RunInfo) -> Result<(), Failure> {
     let here = machine();

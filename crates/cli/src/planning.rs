@@ -1,6 +1,6 @@
 //! The search of `tacho tune`: the simulator with the costs of a run, and what the plan says.
 
-use crate::alternatives::{self, Alternatives, Measured};
+use crate::alternatives::{self, Alternatives};
 use crate::exit::Failure;
 use crate::options::Change;
 use crate::progress::Progress;
@@ -9,25 +9,50 @@ use crate::tuning::Asked;
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::thread::available_parallelism;
+use std::time::Duration;
 use tacho_events::run::RunDirectory;
 use tacho_printing::Lines;
 use tacho_runner::bench::Bench;
+use tacho_runner::callback_check::SPIN_HZ;
 use tacho_runner::scheduling::is_permitted;
+use tacho_simulate::costs::Check;
 use tacho_simulate::{fit, Simulator};
 use tacho_tune::plan::{usual_evaluations, write_files, Figure, Goal, Key, Machine, Plan, Planning, PLAN_FOLDER};
 use tacho_tune::search::Settings;
 use tacho_tune::{Promised, Proof};
+use tacho_workload::model::{Executor, Node};
 use tacho_workload::Workload;
 
 /// Most candidates that `--exhaustive` simulates.
 const MOST: f64 = 1e6;
+
+/// What the search knows of the system as it is.
+pub struct Measured<'a> {
+    /// A run of it.
+    pub run: &'a RunDirectory,
+    /// What a wake-up of a node costs that spins at [`SPIN_HZ`], if that was measured.
+    pub check: Option<Duration>,
+}
+
+/// Whether the search may let nodes spin at rates so high that a wake-up costs less than in the run.
+pub fn may_spin_faster(workload: &Workload, asked: &Asked) -> bool {
+    let slow = |node: &Node| matches!(node.executor, Executor::Spin { hz } if hz < SPIN_HZ / 2.0);
+    keys(asked).contains(&Key::Spin) && workload.nodes.iter().any(slow)
+}
+
+fn keys(asked: &Asked) -> Vec<Key> {
+    match asked.change.as_slice() {
+        [] => Key::USUAL.to_vec(),
+        change => change.iter().copied().map(Change::key).collect(),
+    }
+}
 
 /// Searches for a plan of a chain and predicts every side of a proof. `tuned`: workloads of other methods, by name.
 pub fn search(
     bench: &Bench<'_>,
     workload: &Workload,
     chain: &str,
-    measured: &RunDirectory,
+    Measured { run: measured, check }: &Measured<'_>,
     asked: &Asked,
     tuned: &[(&str, &Workload)],
     out: &RunDirectory,
@@ -37,10 +62,7 @@ pub fn search(
     let tasks = bench.installation.tasks_of(workload).context("libraries of tasks")?;
     let goals =
         if asked.goal.is_empty() { vec![Goal { figure: Figure::Mean, chain: None }] } else { asked.goal.clone() };
-    let keys: Vec<Key> = match asked.change.as_slice() {
-        [] => Key::USUAL.to_vec(),
-        change => change.iter().copied().map(Change::key).collect(),
-    };
+    let keys = keys(asked);
     let alternatives = Alternatives::new(bench, workload, measured, &keys)?;
     let machine = Machine {
         cpus: (0..cpus as u32).filter(|cpu| is_permitted(&[*cpu], None)).collect(),
@@ -80,7 +102,11 @@ pub fn search(
         )));
     }
     // What was asked for can be searched, so what it costs is measured now.
-    let Measured { costs, other_transports, seen } = alternatives.measure(bench, measured, out)?;
+    let alternatives::Measured { mut costs, mut other_transports, seen } =
+        alternatives.measure(bench, measured, out)?;
+    for costs in other_transports.iter_mut().chain([&mut costs]) {
+        costs.checks.extend(check.map(|check| Check { hz: SPIN_HZ, cpu_ns: check.as_nanos() as i64 }));
+    }
     let transports = other_transports.iter().map(|costs| costs.transport.clone()).collect();
     let (simulator, machine) = (simulator(&costs, &other_transports), Machine { transports, ..machine.clone() });
     let planning = Planning { simulator: &simulator, machine: &machine, ..planning };

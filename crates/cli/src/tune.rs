@@ -6,7 +6,7 @@ use crate::options::{Method, Tune};
 use crate::progress::Progress;
 use crate::runs::{ARRIVAL, COMMON_RATE, MEASURED, PLANNED, UNTUNED};
 use crate::tuning::{Asked, Begun, Found, Tuning};
-use crate::{analysis, explain, interrupt, measuring, planning, promised, runs, twins};
+use crate::{alternatives, analysis, explain, interrupt, measuring, planning, promised, runs, twins};
 use anyhow::Context;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -170,11 +170,16 @@ fn search(
     // This run may have decided just now which chain is critical.
     checked_nodes(workload, Some(&chain), &checks)?;
     let mut common_rate_hz = None;
-    if asked.method.contains(&Method::CommonRate) {
-        let check = match checks.iter().rev().find(|(node, _)| node.is_none()) {
-            Some((_, check)) => *check,
-            None => measured_check(bench, workload, out)?,
-        };
+    let has_common_rate = asked.method.contains(&Method::CommonRate);
+    let searches_rates = || asked.method.contains(&Method::Search) && planning::may_spin_faster(workload, asked);
+    let check = match checks.iter().rev().find(|(node, _)| node.is_none()) {
+        Some((_, check)) => Some(*check),
+        None if has_common_rate || (searches_rates() && alternatives::is_of_this_machine(measured)?) => {
+            Some(measured_check(bench, workload, out)?)
+        }
+        None => None,
+    };
+    if let Some(check) = check.filter(|_| has_common_rate) {
         let curve = objective_of(measured, &summary, &chain, check, &checks, asked.cores)?;
         write_json(&out.path().join(OBJECTIVE), &curve)?;
         common_rate_hz = Some(curve.best_hz);
@@ -186,7 +191,8 @@ fn search(
         let others = tuned(workload, &found, &others, out)?;
         let mut sides = vec![(UNTUNED, &*workload)];
         sides.extend(others.iter().map(|(name, tuned)| (*name, &tuned.workload)));
-        let (plan, promised_ms) = planning::search(bench, workload, &found.chain.name, measured, asked, &sides, out)?;
+        let run = planning::Measured { run: measured, check };
+        let (plan, promised_ms) = planning::search(bench, workload, &found.chain.name, &run, asked, &sides, out)?;
         (found.plan, found.promised_ms) = (Some(plan), promised_ms);
     }
     Ok(found)

@@ -8,7 +8,8 @@ use tacho_events::run::RunDirectory;
 use tacho_workload::model::{Executor, Node, Publication, Qos, RunOptions, Subscription, Workload};
 
 const TOPIC: &str = "/callback_check";
-const SPIN_HZ: f64 = 500.0;
+/// Rate of the node whose checks are measured.
+pub const SPIN_HZ: f64 = 500.0;
 
 /// Returns the CPU time of one check, ns: CPU time of the node's thread divided by its wakes, while no message comes.
 /// Measures it on the middleware and transport of `workload`, with its QoS defaults, by a run of two seconds in `run`.

@@ -34,11 +34,22 @@ pub struct Costs {
     pub wake_up: Spread,
     /// CPU time from the end of one callback to the start of the next if its message is there already, ns.
     pub take_ns: i64,
-    /// CPU time of a wake-up that finds nothing to do (the callback check), ns.
-    pub check_ns: i64,
+    /// Wake-ups of spinning nodes, by their rate.
+    #[serde(default)]
+    pub checks: Vec<Check>,
     /// What tasks compute, by callback.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskCost>,
+}
+
+/// A wake-up that finds nothing to do (study E's callback check). The seldomer, the more it costs, because others have
+/// had the caches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// Wake-ups a second.
+    pub hz: f64,
+    /// CPU time of one, ns.
+    pub cpu_ns: i64,
 }
 
 /// What a task computes in one of its callbacks.
@@ -166,6 +177,28 @@ impl Costs {
         let text = "no run shows how late timers are: simulated as the wake-up by a message, and the 50 us by which \
                     the kernel may delay timers";
         (self.wake_up.map(|ns| ns + TIMER_SLACK_NS), Some(text.into()))
+    }
+
+    /// CPU time of a wake-up of a node that spins at this rate, ns: between the measured rates on a logarithmic scale,
+    /// beyond them that of the nearest. And why it is not to be trusted, if it is not.
+    pub(crate) fn check(&self, hz: f64) -> (i64, Option<String>) {
+        let nearest = |is_side: &dyn Fn(f64) -> bool| {
+            let side = self.checks.iter().filter(|check| is_side(check.hz));
+            side.min_by(|a, b| ratio(a.hz, hz).total_cmp(&ratio(b.hz, hz)))
+        };
+        let (below, above) = (nearest(&|of| of <= hz), nearest(&|of| of >= hz));
+        match (below, above) {
+            (Some(below), Some(above)) if below.hz < above.hz => {
+                let at = (hz / below.hz).ln() / (above.hz / below.hz).ln();
+                (below.cpu_ns + ((above.cpu_ns - below.cpu_ns) as f64 * at).round() as i64, None)
+            }
+            (Some(only), _) | (None, Some(only)) => {
+                let (measured, text) = (only.hz, "no run shows what wake-ups at");
+                let text = format!("{text} {hz:.0} Hz cost: each takes as long as at {measured:.0} Hz");
+                (only.cpu_ns, (ratio(only.hz, hz) > BEYOND).then_some(text))
+            }
+            (None, None) => (0, None),
+        }
     }
 
     /// What a task computes in a callback; absent if no run shows it.
@@ -370,6 +403,17 @@ mod tests {
         assert_eq!((both.of_messages(), both.of_timers()), ((wake_up, None), (timer, None)));
         // Without any costs, nothing takes time.
         assert_eq!(Costs::default().of_messages(), (none, None));
+    }
+
+    #[test]
+    fn wake_ups_cost_what_those_of_rates_around_cost() {
+        let checks = [(500.0, 20_000), (10.0, 80_000)].map(|(hz, cpu_ns)| Check { hz, cpu_ns }).to_vec();
+        let costs = Costs { checks, ..Costs::default() };
+        let half_way = (10.0f64 * 500.0).sqrt();
+        assert_eq!([10.0, half_way, 500.0, 980.0].map(|hz| costs.check(hz).0), [80_000, 50_000, 20_000, 20_000]);
+        assert_eq!([20.0, 980.0, 5.0].map(|hz| costs.check(hz).1), [None, None, None]);
+        assert!(costs.check(2_000.0).1.is_some_and(|text| text.contains("as at 500 Hz")));
+        assert_eq!(Costs::default().check(10.0), (0, None));
     }
 
     #[test]

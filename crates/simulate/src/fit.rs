@@ -3,7 +3,7 @@
 mod around;
 mod tasks;
 
-use crate::costs::{reach, takers, Costs, Reach, TaskCost, Transfer};
+use crate::costs::{reach, takers, Check, Costs, Reach, TaskCost, Transfer};
 use crate::spread::Spread;
 use crate::way::Way;
 use anyhow::{bail, Context, Result};
@@ -46,7 +46,8 @@ struct Samples {
     /// The same of messages that wake as many processes as there are CPUs: they count if there are few others.
     wake_up_of_many: Latency,
     take: Vec<i64>,
-    check: Vec<i64>,
+    /// CPU time of wake-ups of spinning nodes, by their rate in mHz, ns.
+    checks: BTreeMap<u64, Vec<i64>>,
     transfers: BTreeMap<Topic, OfTopic>,
     /// What tasks computed, by callback, ns.
     tasks: BTreeMap<String, Vec<i64>>,
@@ -172,7 +173,8 @@ impl Samples {
     fn into_costs(self, costs: &mut Costs) {
         costs.timer = self.timer.spread();
         costs.take_ns = Spread::of(self.take).quantile(0.5);
-        costs.check_ns = Spread::of(self.check).quantile(0.5);
+        let check = |(mhz, times)| Check { hz: mhz as f64 / 1e3, cpu_ns: Spread::of(times).quantile(0.5) };
+        costs.checks = self.checks.into_iter().map(check).collect();
         let of_task = |(callback, times)| TaskCost { callback, work: Spread::of(times) };
         costs.tasks = self.tasks.into_iter().map(of_task).collect();
         let take_ns = costs.take_ns;

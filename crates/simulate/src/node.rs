@@ -153,6 +153,8 @@ pub(crate) struct Node {
     pub served: Vec<u64>,
     /// Wakes of a spinning node, and the one that is next or just now.
     pub wakes: Option<Grid>,
+    /// CPU time of such a wake-up, ns.
+    pub check_ns: i64,
     pub wake: u64,
     /// Instant from which on it does nothing more.
     pub end_ns: i64,

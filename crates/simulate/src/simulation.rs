@@ -74,7 +74,6 @@ pub(crate) struct Latencies {
     pub timer: Spread,
     pub wake_up: Spread,
     pub take_ns: i64,
-    pub check_ns: i64,
 }
 
 /// A system in virtual time.
@@ -404,7 +403,7 @@ impl Simulation {
                 }
                 Step::Wake => {
                     self.trace.put(stream, now, number::node_wake, &[of.handle])?;
-                    of.first([Step::Compute(self.latencies.check_ns)]);
+                    of.first([Step::Compute(of.check_ns)]);
                 }
                 Step::Serve => of.serve(),
                 Step::Rest => {

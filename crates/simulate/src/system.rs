@@ -171,7 +171,7 @@ impl Builder<'_> {
         let is_timed = self.nodes.iter().any(|node| !node.timers.is_empty());
         self.doubts.extend(of_timers.filter(|_| is_timed));
         self.doubts.extend(of_messages.filter(|_| self.workload.nodes.iter().any(waits)));
-        Latencies { timer, wake_up, take_ns: self.costs.take_ns, check_ns: self.costs.check_ns }
+        Latencies { timer, wake_up, take_ns: self.costs.take_ns }
     }
 
     /// A number that stands for the address of an object.
@@ -322,6 +322,14 @@ impl Builder<'_> {
             let times = Drawing::of(load);
             of_timers.push(Timer { handle: own, callback, times, task, serves });
         }
+        let check_ns = match of.executor {
+            When::Spin { hz } => {
+                let (check_ns, doubt) = self.costs.check(hz);
+                self.doubts.extend(doubt.filter(|doubt| !self.doubts.contains(doubt)));
+                check_ns
+            }
+            _ => 0,
+        };
         let end_ns = if has_inputs { self.window.end_ns } else { self.window.stop_ns };
         self.nodes.push(Node {
             process,
@@ -342,6 +350,7 @@ impl Builder<'_> {
             served: vec![0; grids.len()],
             grids,
             wakes,
+            check_ns,
             wake: 0,
             end_ns,
             steps: VecDeque::new(),

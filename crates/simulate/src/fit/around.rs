@@ -12,8 +12,8 @@ struct Did {
     in_callbacks_ns: i64,
     /// Messages that it sent or took, and wake-ups of its spinning nodes.
     times: i64,
-    /// The wake-ups among them.
-    wakes: i64,
+    /// The rate of the fastest of those nodes; 0 if none spins.
+    spins_mhz: u64,
 }
 
 impl Run<'_> {
@@ -28,8 +28,9 @@ impl Run<'_> {
             ((resources.cpu_ns as f64 * part) as i64 - did.in_callbacks_ns).max(0).checked_div(did.times)
         };
         let each = Column::of(numbered(&self.tables.processes).map(|(row, process)| rest(process, &did[row])));
-        let spinning = each.numbered().filter(|(process, _)| did[*process].wakes > 0);
-        samples.check.extend(spinning.filter_map(|(_, each_ns)| *each_ns));
+        for (process, each_ns) in each.numbered().filter(|(process, _)| did[*process].spins_mhz > 0) {
+            samples.checks.entry(did[process].spins_mhz).or_default().extend(each_ns);
+        }
         for (row, endpoint) in numbered(&self.tables.endpoints) {
             let each_ns = each[self.tables.nodes[endpoint.node].process];
             let Some(each_ns) = each_ns else { continue };
@@ -60,8 +61,9 @@ impl Run<'_> {
         for (row, node) in numbered(&tables.nodes) {
             if let Some(Executor::Spin { hz }) = self.nodes[row].map(|node| node.executor) {
                 let wakes = (hz * (to_ns - from_ns) as f64 / 1e9) as i64;
-                did[node.process].wakes += wakes;
-                did[node.process].times += wakes;
+                let did = &mut did[node.process];
+                did.times += wakes;
+                did.spins_mhz = did.spins_mhz.max((hz * 1e3) as u64);
             }
         }
         did

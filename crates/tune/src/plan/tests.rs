@@ -2,7 +2,7 @@
 
 use super::*;
 use std::sync::atomic::AtomicBool;
-use tacho_simulate::costs::{Reach, Transfer};
+use tacho_simulate::costs::{Check, Reach, Transfer};
 use tacho_simulate::spread::Spread;
 use tacho_simulate::Costs;
 use tacho_workload::model::Scheduling;
@@ -126,7 +126,7 @@ fn a_bound_that_no_candidate_keeps_is_an_error_that_names_it() {
 
 #[test]
 fn within_a_budget_of_cpu_fewer_checks_are_what_arrival_is_chosen_for() {
-    let costs = Costs { check_ns: 200_000, ..Costs::default() };
+    let costs = Costs { checks: vec![Check { hz: 100.0, cpu_ns: 200_000 }], ..Costs::default() };
     // Without arrival, a spin rate is what trades checks for alignment: 200 us a check.
     let bounded = Asked { bounds: &["cpu=30 %"], keys: &[Key::Spin], costs, ..Asked::default() };
     let (_folder, plan) = planned(SPINNING, &bounded).expect("a plan");
@@ -161,7 +161,7 @@ fn beside_a_load_on_one_cpu_the_chain_gets_priority_and_the_fragments_for_it() {
 
 #[test]
 fn several_goals_give_a_front_whose_ends_are_the_best_of_each() {
-    let costs = Costs { check_ns: 200_000, ..Costs::default() };
+    let costs = Costs { checks: vec![Check { hz: 100.0, cpu_ns: 200_000 }], ..Costs::default() };
     let asked = Asked { goals: &["mean", "cpu"], keys: &[Key::Spin], keep: &["filter"], costs, ..Asked::default() };
     let (_folder, plan) = planned(SPINNING, &asked).expect("a plan");
     for pair in plan.search.front.windows(2) {
