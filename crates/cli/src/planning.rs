@@ -4,8 +4,8 @@ use crate::alternatives::{self, Alternatives};
 use crate::exit::Failure;
 use crate::options::Change;
 use crate::progress::Progress;
-use crate::simulate;
 use crate::tuning::Asked;
+use crate::{measuring, simulate};
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::thread::available_parallelism;
@@ -30,21 +30,14 @@ const MOST: f64 = 1e6;
 pub struct Measured<'a> {
     /// A run of it.
     pub run: &'a RunDirectory,
-    /// What a wake-up of a node costs that spins at [`SPIN_HZ`], if that was measured.
+    /// What a wake-up of a node costs that spins at [`SPIN_HZ`], if that is known.
     pub check: Option<Duration>,
 }
 
 /// Whether the search may let nodes spin at rates so high that a wake-up costs less than in the run.
-pub fn may_spin_faster(workload: &Workload, asked: &Asked) -> bool {
-    let slow = |node: &Node| matches!(node.executor, Executor::Spin { hz } if hz < SPIN_HZ / 2.0);
-    keys(asked).contains(&Key::Spin) && workload.nodes.iter().any(slow)
-}
-
-fn keys(asked: &Asked) -> Vec<Key> {
-    match asked.change.as_slice() {
-        [] => Key::USUAL.to_vec(),
-        change => change.iter().copied().map(Change::key).collect(),
-    }
+fn may_spin_faster(workload: &Workload, keys: &[Key]) -> bool {
+    let is_slow = |node: &Node| matches!(node.executor, Executor::Spin { hz } if hz < SPIN_HZ / 2.0);
+    keys.contains(&Key::Spin) && workload.nodes.iter().any(is_slow)
 }
 
 /// Searches for a plan of a chain and predicts every side of a proof. `tuned`: workloads of other methods, by name.
@@ -62,7 +55,10 @@ pub fn search(
     let tasks = bench.installation.tasks_of(workload).context("libraries of tasks")?;
     let goals =
         if asked.goal.is_empty() { vec![Goal { figure: Figure::Mean, chain: None }] } else { asked.goal.clone() };
-    let keys = keys(asked);
+    let keys: Vec<Key> = match asked.change.as_slice() {
+        [] => Key::USUAL.to_vec(),
+        change => change.iter().copied().map(Change::key).collect(),
+    };
     let alternatives = Alternatives::new(bench, workload, measured, &keys)?;
     let machine = Machine {
         cpus: (0..cpus as u32).filter(|cpu| is_permitted(&[*cpu], None)).collect(),
@@ -104,6 +100,12 @@ pub fn search(
     // What was asked for can be searched, so what it costs is measured now.
     let alternatives::Measured { mut costs, mut other_transports, seen } =
         alternatives.measure(bench, measured, out)?;
+    let check = match check {
+        None if may_spin_faster(workload, &keys) && alternatives::is_of_this_machine(measured)? => {
+            Some(measuring::callback_check(bench, workload, out)?)
+        }
+        known => *known,
+    };
     for costs in other_transports.iter_mut().chain([&mut costs]) {
         costs.checks.extend(check.map(|check| Check { hz: SPIN_HZ, cpu_ns: check.as_nanos() as i64 }));
     }

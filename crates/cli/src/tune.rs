@@ -6,7 +6,7 @@ use crate::options::{Method, Tune};
 use crate::progress::Progress;
 use crate::runs::{ARRIVAL, COMMON_RATE, MEASURED, PLANNED, UNTUNED};
 use crate::tuning::{Asked, Begun, Found, Tuning};
-use crate::{alternatives, analysis, explain, interrupt, measuring, planning, promised, runs, twins};
+use crate::{analysis, explain, interrupt, measuring, planning, promised, runs, twins};
 use anyhow::Context;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -16,7 +16,6 @@ use tacho_campaign::RunLock;
 use tacho_events::run::RunDirectory;
 use tacho_printing::Lines;
 use tacho_runner::bench::Bench;
-use tacho_runner::callback_check;
 use tacho_runner::install::Installation;
 use tacho_tables::store;
 use tacho_tables::summary::Summary;
@@ -170,17 +169,11 @@ fn search(
     // This run may have decided just now which chain is critical.
     checked_nodes(workload, Some(&chain), &checks)?;
     let mut common_rate_hz = None;
-    let has_common_rate = asked.method.contains(&Method::CommonRate);
-    let searches_rates = || asked.method.contains(&Method::Search) && planning::may_spin_faster(workload, asked);
-    let check = match checks.iter().rev().find(|(node, _)| node.is_none()) {
-        Some((_, check)) => Some(*check),
-        None if has_common_rate || (searches_rates() && alternatives::is_of_this_machine(measured)?) => {
-            Some(measured_check(bench, workload, out)?)
-        }
-        None => None,
-    };
-    if let Some(check) = check.filter(|_| has_common_rate) {
-        let curve = objective_of(measured, &summary, &chain, check, &checks, asked.cores)?;
+    let mut check = checks.iter().rev().find(|(node, _)| node.is_none()).map(|(_, check)| *check);
+    if asked.method.contains(&Method::CommonRate) {
+        let known = check.map_or_else(|| measuring::callback_check(bench, workload, out), Ok)?;
+        check = Some(known);
+        let curve = objective_of(measured, &summary, &chain, known, &checks, asked.cores)?;
         write_json(&out.path().join(OBJECTIVE), &curve)?;
         common_rate_hz = Some(curve.best_hz);
     }
@@ -288,18 +281,6 @@ fn named_in(workload: &mut Workload, chain: &Chain) -> String {
         workload.chains.push(chain.clone());
     }
     chain.name.clone()
-}
-
-/// Measures the callback check on this machine, on the workload's middleware.
-fn measured_check(bench: &Bench<'_>, workload: &Workload, out: &RunDirectory) -> Result<Duration, Failure> {
-    let run = RunDirectory::new(out.path().join("callback_check"));
-    measuring::remove(&run)?;
-    let mut progress = Progress::new();
-    let check_ns = callback_check::measure(bench, workload, &run, &mut |p| {
-        progress.show(&format!("callback check: {}", p.what), p.done)
-    })?;
-    progress.finish();
-    Ok(Duration::from_secs_f64(check_ns / 1e9))
 }
 
 /// How long the run measured, summed over its repeats.

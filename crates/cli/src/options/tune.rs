@@ -51,7 +51,7 @@ pub struct Tune {
     /// With search: simulate every candidate, at most 1000000
     #[arg(long, conflicts_with = "evaluations")]
     pub exhaustive: bool,
-    /// With common-rate: time of a callback check, for all nodes of the chain or for one; repeat it for several
+    /// Time of a callback check, for all nodes of the chain or, with common-rate, for one; repeat it for several
     /// [default: as measured here]
     #[arg(long, value_name = "[NODE=]TIME", value_parser = callback_check)]
     pub check: Vec<(Option<String>, Duration)>,
