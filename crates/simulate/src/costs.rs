@@ -42,8 +42,8 @@ pub struct Costs {
     pub tasks: Vec<TaskCost>,
 }
 
-/// A wake-up that finds nothing to do (study E's callback check). The seldomer, the more it costs, because others have
-/// had the caches.
+/// A wake-up that finds nothing to do (study E's callback check). A seldom one costs more, because other threads had
+/// the caches meanwhile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Check {
     /// Wake-ups a second.
