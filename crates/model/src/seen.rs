@@ -36,6 +36,29 @@ pub struct CallbackSeen {
     pub tids: BTreeSet<u32>,
 }
 
+impl CallbackSeen {
+    /// Some executions of several callbacks, as if of one: in the order in which they started, because each time may
+    /// depend on the one before.
+    pub fn together<'a>(
+        callbacks: impl Iterator<Item = &'a CallbackSeen>,
+        counts: impl Fn(&CallbackSeen, usize) -> bool,
+    ) -> CallbackSeen {
+        let mut all = CallbackSeen::default();
+        let mut executions = Vec::new();
+        for of in callbacks {
+            let counted = (0..of.work_ns.len()).filter(|index| counts(of, *index));
+            executions.extend(counted.map(|index| (of.started_ns[index], of.work_ns[index], of.off_ns.get(index))));
+            all.is_wall |= of.is_wall;
+        }
+        executions.sort_by_key(|(started_ns, ..)| *started_ns);
+        for (_, work_ns, off_ns) in executions {
+            all.work_ns.push(work_ns);
+            all.off_ns.extend(off_ns);
+        }
+        all
+    }
+}
+
 /// What publish calls of a callback take. The costs of a run have them, so work is without.
 enum Calls {
     /// What is left of each execution from its last call on: usually this, ns.
@@ -143,6 +166,20 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn executions_of_several_callbacks_are_in_the_order_of_time() {
+        let of = |first_ns: i64, work_ns: i64| CallbackSeen {
+            started_ns: (0..4).map(|k| first_ns + 10 * k).collect(),
+            work_ns: vec![work_ns; 4],
+            off_ns: vec![work_ns + 1; 4],
+            ..CallbackSeen::default()
+        };
+        let (long, short) = (of(0, 7), of(5, 1));
+        let all = CallbackSeen::together([&long, &short].into_iter(), |_, index| index > 0);
+        assert_eq!(all.work_ns, [7, 1, 7, 1, 7, 1]);
+        assert_eq!(all.off_ns, [8, 2, 8, 2, 8, 2]);
+    }
 
     #[test]
     fn a_callback_that_ends_with_its_publish_call_works_only_before_it() {

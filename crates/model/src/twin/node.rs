@@ -248,15 +248,7 @@ impl<'a> Maker<'a> {
         callbacks: impl Iterator<Item = Row<tacho_tables::Callback>>,
         counts: impl Fn(&CallbackSeen, usize) -> bool,
     ) -> CallbackSeen {
-        let mut all = CallbackSeen::default();
-        for of in callbacks.filter_map(|row| self.seen.callbacks.get(&row)) {
-            for index in (0..of.work_ns.len()).filter(|index| counts(of, *index)) {
-                all.work_ns.push(of.work_ns[index]);
-                all.off_ns.extend(of.off_ns.get(index));
-            }
-            all.is_wall |= of.is_wall;
-        }
-        all
+        CallbackSeen::together(callbacks.filter_map(|row| self.seen.callbacks.get(&row)), counts)
     }
 
     /// A node whose executor the events do not show: as its workload says, with the work that was measured.
