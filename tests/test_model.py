@@ -135,15 +135,18 @@ def test_the_twin_of_a_foreign_trace_does_what_was_measured(tacho, twin, name, o
     with tarfile.open(ROOT / f"tests/fixtures/ctf/{name}.tar.gz") as of:
         of.extractall(tacho.directory / "trace")
     tacho("import", "trace", "-o", "imported")
-    twin("imported", "--validate")
+    twin("imported", "--validate", "--phases")
     [run] = [path for path in (tacho.directory / "runs").iterdir() if not path.is_symlink()]
     prediction = json.loads((run / "prediction.json").read_text())
+    # A third of 57 messages is lost: one draw of that scatters by 6 %, the mean of ten by 2 %.
+    tacho("simulate", "twin.yaml", "--costs", "imported", "--repeats", "10", "-o", "ten")
+    ten = json.loads((tacho.directory / "ten/prediction.json").read_text())["topics"]
+    lost_percent = {topic["topic"]: topic["simulated"].get("lost_percent") for topic in ten}
     for topic in prediction["topics"]:
         measured, simulated = topic["measured"], topic["simulated"]
         assert simulated["rate_hz"] == pytest.approx(measured["rate_hz"], rel=off), topic
         if "lost_percent" in measured:
-            # Of 57 messages a third is lost: two such counts differ by 9 % (one standard error).
-            assert simulated["lost_percent"] == pytest.approx(measured["lost_percent"], abs=9), topic
+            assert lost_percent[topic["topic"]] == pytest.approx(measured["lost_percent"], abs=6), topic
     # Virtual time: the same on every machine.
     assert abs(prediction["chains"][0]["error_percent"]["mean"]) < 100 * off, prediction["chains"][0]
 
