@@ -125,12 +125,16 @@ pub(crate) fn takers<'w>(workload: &'w Workload, topic: &'w str) -> impl Iterato
 
 /// How far messages go from a node to each subscription of a topic, in the order of the workload.
 pub fn reach(workload: &Workload, from: &Node, topic: &str) -> Vec<Reach> {
-    let to = |to: &Node| match () {
-        () if to.host != from.host => Reach::Network,
-        () if to.process == from.process => Reach::Process,
-        () => Reach::Host,
+    let of = |to: &Node| {
+        if to.host != from.host {
+            Reach::Network
+        } else if to.process == from.process {
+            Reach::Process
+        } else {
+            Reach::Host
+        }
     };
-    takers(workload, topic).map(to).collect()
+    takers(workload, topic).map(of).collect()
 }
 
 /// Costs of a topic of the workload, and how far they were measured.
@@ -193,9 +197,11 @@ impl Costs {
                 (below.cpu_ns + ((above.cpu_ns - below.cpu_ns) as f64 * at).round() as i64, None)
             }
             (Some(only), _) | (None, Some(only)) => {
-                let (measured, text) = (only.hz, "no run shows what wake-ups at");
-                let text = format!("{text} {hz:.0} Hz cost: each takes as long as at {measured:.0} Hz");
-                (only.cpu_ns, (ratio(only.hz, hz) > BEYOND).then_some(text))
+                let text = || {
+                    let measured = only.hz;
+                    format!("no run shows what wake-ups at {hz:.0} Hz cost: each takes as long as at {measured:.0} Hz")
+                };
+                (only.cpu_ns, (ratio(only.hz, hz) > BEYOND).then(text))
             }
             (None, None) => (0, None),
         }
@@ -231,15 +237,16 @@ impl Costs {
         };
         let similar = || measured().filter(|of| apart(of) <= nearest);
         let sizes = || similar().map(|of| of.size_bytes);
-        let below = sizes().filter(|size| *size <= size_bytes).max();
-        let above = sizes().filter(|size| *size >= size_bytes).min();
         let typical = |size: u64| Transfer::typical(similar().filter(|of| of.size_bytes == size), kind);
-        let transfer = match (below, above) {
-            (Some(below), Some(above)) if below < above => {
-                let at = (size_bytes - below) as f64 / (above - below) as f64;
-                typical(below).towards(&typical(above), at)
+        let below = sizes().filter(|size| *size <= size_bytes).max().map(typical);
+        let above = sizes().filter(|size| *size >= size_bytes).min().map(typical);
+        let is_between = |below: &Transfer, above: &Transfer| below.size_bytes < above.size_bytes;
+        let transfer = match (&below, &above) {
+            (Some(below), Some(above)) if is_between(below, above) => {
+                let at = (size_bytes - below.size_bytes) as f64 / (above.size_bytes - below.size_bytes) as f64;
+                below.towards(above, at)
             }
-            (Some(size), _) | (None, Some(size)) => typical(size),
+            (Some(of), _) | (None, Some(of)) => of.clone(),
             (None, None) => Transfer::default(),
         };
         let of_reach = || {
@@ -247,19 +254,21 @@ impl Costs {
             let text = format!("no message {asked} was measured, so it takes as long as {measured}");
             (measured != asked).then_some(text)
         };
-        let of_size = || match (below, above) {
+        let of_size = || match (&below, &above) {
             (Some(below), Some(above)) => {
-                let transit = |size: u64| typical(size).transit_to(0, 1).mean_ns();
-                let is_known = below == size_bytes || above == size_bytes;
+                let transit = |of: &Transfer| of.transit_to(0, 1).mean_ns();
                 let text = format!(
-                    "messages of {size_bytes} B; of {below} and {above} B the transit differs by more than \
-                     {FAR_APART:.0} times, and no run shows where it rises"
+                    "messages of {size_bytes} B; of {} and {} B the transit differs by more than {FAR_APART:.0} times, \
+                     and no run shows where it rises",
+                    below.size_bytes, above.size_bytes
                 );
-                (!is_known && ratio(transit(below), transit(above)) > FAR_APART).then_some(text)
+                let is_step = ratio(transit(below), transit(above)) > FAR_APART;
+                (is_between(below, above) && is_step).then_some(text)
             }
             (one, other) => {
                 let (least, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
-                let is_beyond = one.or(other).is_none_or(|size| ratio(size as f64, size_bytes as f64) > BEYOND);
+                let is_far = |of: &Transfer| ratio(of.size_bytes as f64, size_bytes as f64) > BEYOND;
+                let is_beyond = one.as_ref().or(other.as_ref()).is_none_or(is_far);
                 is_beyond.then(|| format!("messages of {size_bytes} B; measured were {least} to {most} B"))
             }
         };

@@ -16,7 +16,7 @@ use tacho_workload::model::{is_called, Executor, Node, Workload};
 /// Process and thread.
 type Thread = (usize, u32);
 
-/// Topic, size, and whether each of its subscriptions is in the process that sends: what a [`Transfer`] is of.
+/// Topic, size, and how far messages go to each of its subscriptions: what a [`Transfer`] is of.
 type Topic = (String, u64, Vec<Reach>);
 
 /// A run that is read.

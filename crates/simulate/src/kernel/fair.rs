@@ -82,12 +82,10 @@ pub(super) fn members(threads: &[super::Entity], cpu: &Cpu, but: Option<Thread>)
 /// eligible; after its slice, whoever is best takes the CPU.
 pub(super) fn preempts(threads: &[super::Entity], cpu: &Cpu, woken: Thread, running: Thread) -> bool {
     let of = &threads[running].fair;
-    let is_over = cpu.fair.is_over(of);
-    let is_eligible = of.time <= members(threads, cpu, None).average;
-    match best(threads, cpu) {
-        Some(best) if is_over => best != running,
-        best => !is_eligible && best == Some(woken),
+    if cpu.fair.is_over(of) {
+        return best(threads, cpu) != Some(running);
     }
+    of.time > members(threads, cpu, None).average && best(threads, cpu) == Some(woken)
 }
 
 /// The thread to run next, of those that wait and the one that runs.
