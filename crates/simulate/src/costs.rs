@@ -1,8 +1,8 @@
 //! What middleware and machine take beside the work of callbacks: measured in runs, by topic, size and fan-out.
 
+use crate::reach::Reach;
 use crate::spread::Spread;
 use serde::{Deserialize, Serialize};
-use tacho_workload::model::{Node, Workload};
 
 /// The kernel may serve the timer of a thread in the fair class this much later (prctl(2), PR_SET_TIMERSLACK).
 const TIMER_SLACK_NS: i64 = 50_000;
@@ -61,40 +61,6 @@ pub struct TaskCost {
     pub work: Spread,
 }
 
-/// How far a message goes. What it takes there has little to do with what it takes elsewhere.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reach {
-    /// To the process that sends it.
-    Process,
-    /// To another process of its host.
-    #[default]
-    Host,
-    /// To another host.
-    Network,
-}
-
-impl Reach {
-    const ALL: [Reach; 3] = [Reach::Process, Reach::Host, Reach::Network];
-
-    /// Those whose costs stand in for its own if no message of it was measured, nearest first.
-    fn nearest(self) -> [Reach; 3] {
-        match self {
-            Reach::Process => [Reach::Process, Reach::Host, Reach::Network],
-            Reach::Host => [Reach::Host, Reach::Network, Reach::Process],
-            Reach::Network => [Reach::Network, Reach::Host, Reach::Process],
-        }
-    }
-
-    fn words(self) -> &'static str {
-        match self {
-            Reach::Process => "within a process",
-            Reach::Host => "between processes",
-            Reach::Network => "between hosts",
-        }
-    }
-}
-
 /// What it costs to send messages of one topic.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Transfer {
@@ -116,25 +82,6 @@ pub struct Transfer {
     pub send_cpu_ns: i64,
     /// The same in each process that receives it.
     pub receive_cpu_ns: i64,
-}
-
-/// The nodes that subscribe to a topic, in the order of the workload.
-pub(crate) fn takers<'w>(workload: &'w Workload, topic: &'w str) -> impl Iterator<Item = &'w Node> {
-    workload.nodes.iter().filter(move |node| node.subscribes.iter().any(|s| s.topic == topic))
-}
-
-/// How far messages go from a node to each subscription of a topic, in the order of the workload.
-pub fn reach(workload: &Workload, from: &Node, topic: &str) -> Vec<Reach> {
-    let of = |to: &Node| {
-        if to.host != from.host {
-            Reach::Network
-        } else if to.process == from.process {
-            Reach::Process
-        } else {
-            Reach::Host
-        }
-    };
-    takers(workload, topic).map(of).collect()
 }
 
 /// Costs of a topic of the workload, and how far they were measured.

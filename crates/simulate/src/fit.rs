@@ -3,7 +3,8 @@
 mod around;
 mod tasks;
 
-use crate::costs::{reach, takers, Check, Costs, Reach, TaskCost, Transfer};
+use crate::costs::{Check, Costs, TaskCost, Transfer};
+use crate::reach::{reach, takers, Reach};
 use crate::spread::Spread;
 use crate::way::Way;
 use anyhow::{bail, Context, Result};

@@ -12,6 +12,7 @@ pub mod kernel;
 mod node;
 pub mod prediction;
 mod queue;
+pub mod reach;
 mod simulation;
 pub mod spread;
 mod system;

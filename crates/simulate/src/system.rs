@@ -1,9 +1,10 @@
 //! Builds the system of a workload: processes, threads, nodes, links.
 
-use crate::costs::{reach, Costs, Receiving};
+use crate::costs::{Costs, Receiving};
 use crate::executor::{Executor, Worker};
 use crate::kernel::{Kernel, Thread};
 use crate::node::{Node, Publisher, Subscription, Timer};
+use crate::reach::reach;
 use crate::simulation::{Latencies, Link, Named, Owner, Process, Simulation};
 use crate::spread::Spread;
 use crate::task::Activity;

@@ -2,7 +2,8 @@
 
 use super::*;
 use std::sync::atomic::AtomicBool;
-use tacho_simulate::costs::{Check, Reach, Transfer};
+use tacho_simulate::costs::{Check, Transfer};
+use tacho_simulate::reach::Reach;
 use tacho_simulate::spread::Spread;
 use tacho_simulate::Costs;
 use tacho_workload::model::Scheduling;
