@@ -130,8 +130,8 @@ impl Costs {
         (self.wake_up.map(|ns| ns + TIMER_SLACK_NS), Some(text.into()))
     }
 
-    /// CPU time of a wake-up of a node that spins at this rate, ns: between the measured rates on a logarithmic scale,
-    /// beyond them that of the nearest. And why it is not to be trusted, if it is not.
+    /// CPU time of a wake-up of a node that spins at this rate, ns, interpolated between the measured rates on a
+    /// logarithmic scale; beyond them that of the nearest rate. The text says why it cannot be trusted.
     pub(crate) fn check(&self, hz: f64) -> (i64, Option<String>) {
         let nearest = |is_side: &dyn Fn(f64) -> bool| {
             let side = self.checks.iter().filter(|check| is_side(check.hz));
@@ -172,7 +172,7 @@ impl Costs {
         Found::joined(similar.collect(), reach)
     }
 
-    /// Costs of similar topics, to subscriptions that are as far.
+    /// Costs of similar topics, to subscriptions of this reach.
     fn similar(&self, topic: &str, size_bytes: u64, subscriptions: usize, asked: Reach) -> Found {
         let apart = |of: &Transfer| ratio(of.subscriptions.max(1) as f64, subscriptions.max(1) as f64);
         let all = || self.transfers.iter().filter(|of| of.subscriptions > 0);
@@ -232,7 +232,7 @@ impl Costs {
 }
 
 impl Found {
-    /// To subscriptions of which some are farther than others: the publish call takes as long as the longest one.
+    /// Costs of a topic whose subscriptions have different reaches. The publish call takes as long as the longest.
     fn joined(of: Vec<(Reach, Found)>, reach: &[Reach]) -> Found {
         let receiving = |(k, kind): (usize, &Reach)| {
             of.iter().find(|(known, _)| known == kind).map(|(_, found)| found.to[k].clone()).unwrap_or_default()
@@ -263,12 +263,12 @@ impl Transfer {
         self.reach.get(subscription).copied().unwrap_or_default()
     }
 
-    /// Whether it reached subscriptions that are so far.
+    /// Whether it reached subscriptions of this reach.
     fn has(&self, reach: Reach) -> bool {
         (0..self.transit.len()).any(|k| self.reach_of(k) == reach && !self.transit[k].is_empty())
     }
 
-    /// Its subscriptions that are so far alone.
+    /// Only its subscriptions of this reach.
     fn part(&self, reach: Reach) -> Transfer {
         let is_kept = |(k, _): &(usize, &Spread)| self.reach_of(*k) == reach;
         let transit = self.transit.iter().enumerate().filter(is_kept).map(|(_, transit)| transit.clone()).collect();
@@ -285,7 +285,7 @@ impl Transfer {
         }
     }
 
-    /// The one whose transit is the median of several of one size, of subscriptions that are so far.
+    /// The one whose transit is the median of several of one size, to subscriptions of this reach.
     fn typical<'a>(of_size: impl Iterator<Item = &'a Transfer>, reach: Reach) -> Transfer {
         let mut all: Vec<Transfer> = of_size.map(|of| of.part(reach)).collect();
         all.sort_by(|a, b| a.transit_to(0, 1).mean_ns().total_cmp(&b.transit_to(0, 1).mean_ns()));

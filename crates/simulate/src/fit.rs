@@ -44,7 +44,7 @@ struct Run<'a> {
 struct Samples {
     timer: Latency,
     wake_up: Latency,
-    /// The same of messages that wake as many processes as there are CPUs: they count if there are few others.
+    /// Wake-ups by messages that wake as many processes as there are CPUs. They count only if there are few others.
     wake_up_of_many: Latency,
     take: Vec<i64>,
     /// CPU time of wake-ups of spinning nodes, by their rate in mHz, ns.
@@ -78,7 +78,7 @@ impl Latency {
         into.push(ns.max(0));
     }
 
-    /// With these, too, if there are too few.
+    /// Adds other samples if there are too few on a free CPU.
     fn or(self, other: Latency) -> Latency {
         if self.free.len() >= ENOUGH {
             return self;
@@ -253,7 +253,7 @@ impl<'a> Run<'a> {
         !self.is_busy && !self.threads.iter().any(|(thread, of)| thread != own && runs(of))
     }
 
-    /// Whether a message to a subscription wakes as many processes as there are CPUs, so that each of them waits.
+    /// Whether a message to a subscription wakes as many processes as there are CPUs, so that some wait for a CPU.
     fn fills_cpus(&self, subscription: Row<Endpoint>) -> bool {
         let cpus = self.info.machine.as_ref().map_or(usize::MAX, |machine| machine.cpus as usize);
         let wakes = |(.., reach): &Topic| reach.iter().filter(|reach| **reach != Reach::Process).count();

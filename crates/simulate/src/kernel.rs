@@ -18,8 +18,8 @@ pub type Thread = usize;
 /// Time a SCHED_RR thread runs before the next of its priority, ns (`/proc/sys/kernel/sched_rr_timeslice_ms`).
 const ROUND_ROBIN_NS: i64 = 100_000_000;
 
-/// A thread that wakes is placed at the average, then compared with the one that runs. That has run on meanwhile, so
-/// one that was alone has no claim to go on. This is not accounted as CPU time.
+/// The kernel places a waking thread at the average, then compares it with the running one. The running thread has run
+/// on meanwhile, so it is not eligible if it was alone. This time is not accounted as CPU time.
 const COMPARED_AFTER_NS: i64 = 500;
 
 /// What the scheduler of a kernel is set to.

@@ -20,7 +20,7 @@ impl Reach {
     /// Each of them.
     pub(crate) const ALL: [Reach; 3] = [Reach::Process, Reach::Host, Reach::Network];
 
-    /// Those whose costs stand in for its own if no message of it was measured, nearest first.
+    /// This one, then those whose costs serve instead if no message of this one was measured, nearest first.
     pub(crate) fn nearest(self) -> [Reach; 3] {
         match self {
             Reach::Process => [Reach::Process, Reach::Host, Reach::Network],

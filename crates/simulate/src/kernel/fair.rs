@@ -78,8 +78,8 @@ pub(super) fn members(threads: &[super::Entity], cpu: &Cpu, but: Option<Thread>)
     Members { weight, average: base + (sum.div_euclid(i128::from(weight))) as i64 }
 }
 
-/// Whether a thread that woke takes the CPU from the running one. That is protected for its slice, but only while it is
-/// eligible; after its slice, whoever is best takes the CPU.
+/// Whether a thread that woke takes the CPU from the running one. The running thread is protected for its slice while
+/// it is eligible. After its slice, the best thread takes the CPU.
 pub(super) fn preempts(threads: &[super::Entity], cpu: &Cpu, woken: Thread, running: Thread) -> bool {
     let of = &threads[running].fair;
     if cpu.fair.is_over(of) {
