@@ -134,6 +134,8 @@ def test_the_same_file_drives_on_every_middleware(tacho, workloads, middleware):
 def assert_swung(figures: dict[tuple[str, str], float], least_m: float):
     """It drove so far, and left its lane by commands that were old."""
     assert figures["car", "lane_kept"] == 0 and figures["car", "driven_m"] > least_m
+    # It began at the start of the lane, and its way off the lane is none along the lane.
+    assert figures["car", "driven_m"] == pytest.approx(figures["car", "left_lane_at_m"], abs=1e-3)
     assert figures["car", "command_age_mean_ms"] > 300
 
 

@@ -47,11 +47,14 @@ std::optional<double> free_way(const State &s, const tasks::World &world, const 
 }
 
 void DriveRecord::look(const State &s, const tasks::World &world, const world::Track &track) {
+  if (left_) return;  // what comes after is no drive on a lane
   const world::OnLane at = track.nearest(s[X], s[Y]);
   if (last_distance_) driven_ += track.way(*last_distance_, at.distance);
   last_distance_ = at.distance;
-  if (!left_ && beyond_lane(s, track, world.lane_width / 2) > 0) left_ = Left{at.distance, s[X], s[Y], s[SPEED]};
-  if (left_) return;  // what comes after is no drive on a lane
+  if (beyond_lane(s, track, world.lane_width / 2) > 0) {
+    left_ = Left{at.distance, s[X], s[Y], s[SPEED]};
+    return;
+  }
   ++looks_;
   squared_errors_ += at.offset * at.offset;
   worst_error_ = std::max(worst_error_, std::abs(at.offset));
