@@ -85,6 +85,12 @@ def hz(rate):
     return float(number)
 
 
+def slept_ms(callback):
+    """The median of its sleep. Waits for a CPU are off the CPU, too: half of the sleeps have none even on a busy machine."""
+    slept = callback["sleep"]
+    return ms(slept["quantiles"][len(slept["quantiles"]) // 2] if isinstance(slept, dict) else slept)
+
+
 def test_the_twin_of_a_workload_is_that_workload(tacho, twin):
     (tacho.directory / "callbacks.yaml").write_text(CALLBACKS)
     tacho("bench", "callbacks.yaml", "-o", "measured", "--cpu-time")
@@ -100,10 +106,7 @@ def test_the_twin_of_a_workload_is_that_workload(tacho, twin):
     # A timer that alone publishes a topic is the rate of that publication.
     assert hz(published["/status"]["rate"]) == pytest.approx(20)
     assert ms(published["/status"]["work"]) == pytest.approx(1, rel=0.3)
-    # Waits for a CPU are off the CPU, too: half of the sleeps have none even on a busy machine.
-    slept = published["/status"]["sleep"]
-    median = slept["quantiles"][len(slept["quantiles"]) // 2] if isinstance(slept, dict) else slept
-    assert 3 <= ms(median) < 6
+    assert 3 <= slept_ms(published["/status"]) < 6
     assert not published["/pose"], "by the only input, unless said"
     [(cause, part)] = published["/keyframe"]["from"].items()
     assert cause == "/points" and float(part.split()[0]) == pytest.approx(25, abs=1)
@@ -236,6 +239,37 @@ def test_the_twin_of_an_rclpy_node_has_its_callback_groups(tacho, twin, ros_pyth
     assert worker["threads"] >= 2
     (timer,) = worker["timers"].values()
     assert ("group" in timer) == (how == "apart"), worker
+
+
+@pytest.mark.parametrize("how", ["callback", "coroutine", "wait"])
+def test_the_twin_of_nodes_that_call_a_service_calls_it(tacho, twin, ros_python, how):
+    roles = ("router 9", "control 9", "display 8", f"planner {how} 7")
+    nodes = " & ".join(f"{ros_python} {PROGRAMS / 'asking_nodes.py'} {role}" for role in roles)
+    tacho("record", "-o", "recorded", "--", "sh", "-c", f"{nodes} & wait")
+    of = twin("recorded")
+    planner, router, display = (of["nodes"][name] for name in ("planner", "router", "display"))
+    # Each client takes its own responses.
+    asks, asks_too = "/route_request_of_planner", "/route_request_of_display"
+    assert asks in planner["publishes"] and asks_too in display["publishes"], of
+    assert asks in router["subscribes"] and asks_too in router["subscribes"], of
+    assert 5 <= slept_ms(router["subscribes"][asks]) < 8
+    if how == "wait":
+        assert "/route_response_of_planner" not in router["publishes"]
+        [timer] = planner["timers"].values()
+        assert 10 <= slept_ms(timer) < 18, "2 ms before the call, 5 ms in it, and 3 ms after it"
+        assert ["planner", "control"] in of["chains"].values(), of["chains"]
+    else:
+        assert 2 <= slept_ms(planner["publishes"][asks]) < 4
+        assert 3 <= slept_ms(planner["subscribes"]["/route_response_of_planner"]) < 5
+        assert ["planner", "router", "planner", "control"] in of["chains"].values(), of["chains"]
+    tacho("simulate", "recorded", "-o", "simulated")
+    prediction = json.loads((tacho.directory / "simulated/prediction.json").read_text())
+    errors = {chain["name"]: chain.get("error_percent") for chain in prediction["chains"]}
+    assert any(error and abs(error["mean"]) < 20 for error in errors.values()), prediction["chains"]
+    tacho("bench", "twin.yaml", "--duration", "2s", "-o", "again")
+    topics = json.loads((tacho.directory / "again/summary.json").read_text())["topics"]
+    [plan] = [topic for topic in topics if topic["topic"] == "/plan"]
+    assert plan["rate_hz"] == pytest.approx(20, rel=0.15)
 
 
 def test_an_anonymous_twin_of_rclpy_nodes_runs_and_keeps_their_rate(tacho, twin, ros_python):

@@ -193,6 +193,9 @@ class Tables(ABC):
             response_ns (int64, ns, or absent): Rmw_send_response.
             response_taken_ns (int64, ns, or absent): Rmw_take_response.
             execution (row of executions, or absent): The execution that handled it.
+            requested_in (row of executions, or absent): The execution that sent the request.
+            response_taken_in (row of executions, or absent): The execution that took the response, or went on with
+                it.
         """
         return self.table("services", names=names, columns=columns)
 

@@ -1,5 +1,6 @@
 //! The twin of a recorded system: a workload made from the tables of a run. It says in words what it cannot express.
 
+mod calls;
 mod names;
 mod seen;
 mod twin;

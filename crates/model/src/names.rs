@@ -12,6 +12,8 @@ pub struct Names {
     topics: BTreeMap<String, String>,
     others: BTreeMap<(&'static str, String), String>,
     taken: BTreeSet<String>,
+    /// Topics that a client of a service has for itself, by what chains of the recording have, and the client.
+    of_clients: BTreeMap<(String, String), String>,
 }
 
 impl Names {
@@ -59,6 +61,11 @@ impl Names {
         name
     }
 
+    /// What chains of the recording call `way` between this client and a server is a topic of the client's own.
+    pub fn of_client(&mut self, way: String, client: String, topic: String) {
+        self.of_clients.insert((way, client), topic);
+    }
+
     /// The twin's name of a recorded node, as events name it.
     pub fn of_node(&self, recorded: &str) -> Option<String> {
         self.nodes.get(recorded).map(|name| format!("/{name}"))
@@ -82,10 +89,19 @@ impl Names {
         for topic in tables.callbacks.iter_mut().filter_map(|callback| callback.topic.as_mut()) {
             *topic = self.of_either(topic);
         }
-        let paths = tables.chains.iter_mut().flat_map(|chain| &mut chain.path);
-        paths
-            .chain(summary.chains.iter_mut().flat_map(|chain| &mut chain.path))
-            .for_each(|of| *of = self.of_either(of));
+        let paths = tables.chains.iter_mut().map(|chain| &mut chain.path);
+        for path in paths.chain(summary.chains.iter_mut().map(|chain| &mut chain.path)) {
+            for at in (1..path.len()).step_by(2) {
+                // The client asks, or hears.
+                let topic = [at - 1, at + 1]
+                    .into_iter()
+                    .find_map(|client| self.of_clients.get(&(path[at].clone(), path.get(client)?.clone())));
+                if let Some(topic) = topic {
+                    path[at].clone_from(topic);
+                }
+            }
+            path.iter_mut().for_each(|of| *of = self.of_either(of));
+        }
         summary.topics.iter_mut().for_each(|topic| topic.topic = self.of_either(&topic.topic));
     }
 

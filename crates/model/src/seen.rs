@@ -1,5 +1,6 @@
 //! What tables show of each callback: how often it ran, what it took, what it published.
 
+use crate::calls::Calls;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tacho_events::run::RunInfo;
 use tacho_tables::row::Row;
@@ -60,20 +61,20 @@ impl CallbackSeen {
 }
 
 /// What publish calls of a callback take. The costs of a run have them, so work is without.
-enum Calls {
+enum PublishCalls {
     /// What is left of each execution from its last call on: usually this, ns.
     ToItsEnd(i64),
     /// This, ns.
     Each(i64),
 }
 
-impl Calls {
+impl PublishCalls {
     /// By what is left of executions from their last calls on, ns.
-    fn of(mut tails: Vec<i64>) -> Calls {
+    fn of(mut tails: Vec<i64>) -> PublishCalls {
         tails.sort_unstable();
         match tails.get(tails.len() / 2) {
-            Some(median) if *median > ENDS_WITH_CALL_NS => Calls::Each(PUBLISH_CALL_NS.min(tails[0])),
-            median => Calls::ToItsEnd(median.copied().unwrap_or(0)),
+            Some(median) if *median > ENDS_WITH_CALL_NS => PublishCalls::Each(PUBLISH_CALL_NS.min(tails[0])),
+            median => PublishCalls::ToItsEnd(median.copied().unwrap_or(0)),
         }
     }
 
@@ -82,20 +83,22 @@ impl Calls {
         let times = || sent.iter().map(|(ns, _)| *ns);
         let (Some(first_ns), Some(last_ns)) = (times().min(), times().max()) else { return 0 };
         match self {
-            Calls::ToItsEnd(usual_ns) => {
+            PublishCalls::ToItsEnd(usual_ns) => {
                 let count = sent.len() as i64;
                 let most_ns = (count * (end_ns - last_ns)).min(end_ns - first_ns);
                 (count * usual_ns).clamp((most_ns - off_ns).max(0), most_ns)
             }
-            Calls::Each(ns) => sent.len() as i64 * ns,
+            PublishCalls::Each(ns) => sent.len() as i64 * ns,
         }
     }
 }
 
 /// All that is seen.
 pub struct Seen {
-    /// By callback.
+    /// By callback, without what it did for service calls.
     pub callbacks: HashMap<Row<Callback>, CallbackSeen>,
+    /// What took requests or responses, by their subscription; and the callback.
+    pub handlers: HashMap<Row<Endpoint>, (Row<Callback>, CallbackSeen)>,
     /// Publish calls outside of callbacks by publisher: their times.
     pub outside: HashMap<Row<Endpoint>, Vec<i64>>,
     /// Whether no execution has its CPU time.
@@ -105,8 +108,8 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// In the tables of a run.
-    pub fn of(tables: &Tables, info: &RunInfo) -> Seen {
+    /// In the tables of a run, with its service calls. `endpoints`: those of the run, and behind them those of calls.
+    pub fn of(tables: &Tables, info: &RunInfo, calls: &Calls, endpoints: &[Endpoint]) -> Seen {
         let times =
             || tables.executions.iter().map(|e| e.start_ns).chain(tables.publications.iter().map(|p| p.publish_ns));
         let from_ns = info.measured_from_ns.or_else(|| times().min()).unwrap_or(0);
@@ -114,10 +117,12 @@ impl Seen {
         let is_measured = |ns: i64| ns >= from_ns && ns <= to_ns;
         let mut published: HashMap<Row<Execution>, Vec<(i64, Row<Endpoint>)>> = HashMap::new();
         let mut outside: HashMap<Row<Endpoint>, Vec<i64>> = HashMap::new();
-        for publication in &tables.publications {
-            match publication.execution {
-                Some(row) => published.entry(row).or_default().push((publication.publish_ns, publication.publisher)),
-                None => outside.entry(publication.publisher).or_default().push(publication.publish_ns),
+        let publications = tables.publications.iter().map(|of| (of.publish_ns, of.publisher, of.execution));
+        let sent = calls.sent.iter().map(|of| (of.at_ns, of.publisher, of.execution));
+        for (at_ns, publisher, execution) in publications.chain(sent) {
+            match execution {
+                Some(row) => published.entry(row).or_default().push((at_ns, publisher)),
+                None => outside.entry(publisher).or_default().push(at_ns),
             }
         }
         let mut blocked: HashMap<Row<Execution>, i64> = HashMap::new();
@@ -134,15 +139,23 @@ impl Seen {
                 tails.entry(execution.callback).or_default().push(end_ns - last_ns);
             }
         }
-        let calls: HashMap<Row<Callback>, Calls> = tails.into_iter().map(|(row, of)| (row, Calls::of(of))).collect();
+        let publish_calls: HashMap<Row<Callback>, PublishCalls> =
+            tails.into_iter().map(|(row, of)| (row, PublishCalls::of(of))).collect();
+        let mut handlers: HashMap<Row<Endpoint>, (Row<Callback>, CallbackSeen)> = HashMap::new();
         let mut callbacks: HashMap<Row<Callback>, CallbackSeen> = HashMap::new();
         for (row, execution) in tables.executions.numbered().filter(|(_, e)| is_measured(e.start_ns)) {
             let Some(end_ns) = execution.end_ns.get() else { continue };
-            let of = callbacks.entry(execution.callback).or_default();
+            let callback = execution.callback;
+            let of = match calls.taken_in.get(&row) {
+                Some(subscription) => {
+                    &mut handlers.entry(*subscription).or_insert((callback, CallbackSeen::default())).1
+                }
+                None => callbacks.entry(callback).or_default(),
+            };
             let sent = published.get(&row).map_or(&[][..], Vec::as_slice);
             let wall_ns = end_ns - execution.start_ns;
             let off_ns = execution.cpu_ns.get().map_or(0, |cpu_ns| (wall_ns - cpu_ns).max(0));
-            let calls_ns = calls.get(&execution.callback).map_or(0, |calls| calls.took_ns(sent, end_ns, off_ns));
+            let calls_ns = publish_calls.get(&callback).map_or(0, |calls| calls.took_ns(sent, end_ns, off_ns));
             of.runs += 1;
             of.started_ns.push(execution.start_ns);
             of.is_wall |= execution.cpu_ns.get().is_none();
@@ -154,12 +167,12 @@ impl Seen {
             of.published.push(!sent.is_empty());
             of.tids.insert(execution.tid);
             for (_, publisher) in sent {
-                *of.topics.entry(tables.endpoints[*publisher].topic.clone()).or_default() += 1;
+                *of.topics.entry(endpoints[publisher.index()].topic.clone()).or_default() += 1;
             }
         }
         let is_wall =
             !callbacks.is_empty() && tables.executions.iter().all(|execution| execution.cpu_ns.get().is_none());
-        Seen { callbacks, outside, is_wall, span_s: (to_ns - from_ns) as f64 / 1e9 }
+        Seen { callbacks, handlers, outside, is_wall, span_s: (to_ns - from_ns) as f64 / 1e9 }
     }
 }
 
@@ -183,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_callback_that_ends_with_its_publish_call_works_only_before_it() {
-        let calls = Calls::of(vec![30_000, 40_000, 900_000]);
+        let calls = PublishCalls::of(vec![30_000, 40_000, 900_000]);
         let publisher = Row::new(0);
         assert_eq!(calls.took_ns(&[(1_000_000, publisher)], 1_250_000, 0), 250_000);
         assert_eq!(calls.took_ns(&[(1_000_000, publisher), (1_100_000, publisher)], 1_250_000, 0), 250_000);
@@ -192,14 +205,14 @@ mod tests {
 
     #[test]
     fn a_call_in_which_the_thread_had_no_cpu_took_as_long_as_usual() {
-        let calls = Calls::of(vec![30_000, 40_000, 900_000]);
+        let calls = PublishCalls::of(vec![30_000, 40_000, 900_000]);
         let took_ns = |off_ns| calls.took_ns(&[(1_000_000, Row::new(0))], 1_900_000, off_ns);
         assert_eq!((took_ns(2_000_000), took_ns(860_000), took_ns(500_000)), (40_000, 40_000, 400_000));
     }
 
     #[test]
     fn what_a_callback_computes_after_its_publish_call_is_work() {
-        let calls = Calls::of(vec![5_030_000, 5_000_000, 5_100_000]);
+        let calls = PublishCalls::of(vec![5_030_000, 5_000_000, 5_100_000]);
         assert_eq!(calls.took_ns(&[(1_000_000, Row::new(0))], 6_000_000, 0), PUBLISH_CALL_NS);
     }
 }

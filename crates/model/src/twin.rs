@@ -7,6 +7,7 @@ mod phases;
 mod sources;
 mod threads;
 
+use crate::calls::{self, Calls};
 use crate::names::Names;
 use crate::seen::Seen;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +15,7 @@ use std::time::Duration;
 use tacho_events::run::{Load, RunInfo};
 use tacho_tables::row::{numbered, Row};
 use tacho_tables::summary::Summary;
-use tacho_tables::Tables;
+use tacho_tables::{Endpoint, Tables};
 use tacho_workload::model::*;
 
 /// Longest run of a twin.
@@ -40,6 +41,8 @@ pub struct Twin {
 /// What is being made.
 struct Maker<'a> {
     tables: &'a Tables,
+    /// Those of the run, and behind them those of service calls.
+    endpoints: &'a [Endpoint],
     known: Option<&'a Workload>,
     seen: Seen,
     names: Names,
@@ -54,16 +57,23 @@ struct Maker<'a> {
 
 /// Makes the twin of a run. `known`: the workload that ran, if it was one of ours.
 pub fn twin(tables: &Tables, info: &RunInfo, known: Option<&Workload>, names: Names) -> Twin {
-    let seen = Seen::of(tables, info);
+    let calls = Calls::of(tables);
+    let endpoints: Vec<Endpoint> = tables.endpoints.iter().chain(&calls.endpoints).cloned().collect();
+    let seen = Seen::of(tables, info, &calls, &endpoints);
+    let mut names = names;
+    for [way, client, topic] in calls.of_clients {
+        names.of_client(way, client, topic);
+    }
     let mut maker = Maker {
         tables,
+        endpoints: &endpoints,
         known,
         seen,
         names,
         nodes: Vec::new(),
         published: BTreeSet::new(),
         others: BTreeMap::new(),
-        lacks: Vec::new(),
+        lacks: calls.lacks,
         phases: BTreeMap::new(),
     };
     let rows: Vec<Row<tacho_tables::Node>> = numbered(&tables.nodes).map(|(row, _)| row).collect();
@@ -123,6 +133,8 @@ impl Twin {
 
     /// Gives the recorded tables and figures the names of the twin, those of its chains included.
     pub fn rename(&self, tables: &mut Tables, summary: &mut Summary) {
+        // A recorded round trip to a server ends with what the client does then, one of the twin with the response.
+        summary.chains.retain(|chain| !calls::comes_back(&chain.path));
         self.names.apply(tables, summary);
         name_chains(&self.workload, tables.chains.iter_mut().map(|chain| (&mut chain.name, &chain.path)));
         name_chains(&self.workload, summary.chains.iter_mut().map(|chain| (&mut chain.name, &chain.path)));
@@ -157,9 +169,6 @@ impl Maker<'_> {
         for (kind, (runs, ns)) in std::mem::take(&mut self.others) {
             let percent = ns as f64 / 1e7 / self.seen.span_s.max(1e-9);
             self.lacks.push(format!("{kind} callbacks: {runs} executions, {percent:.2} % of a CPU."));
-        }
-        if !self.tables.services.is_empty() {
-            self.lacks.push(format!("{} service calls.", self.tables.services.len()));
         }
         if !self.tables.goals.is_empty() {
             self.lacks.push(format!("{} goals of actions.", self.tables.goals.len()));

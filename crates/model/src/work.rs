@@ -40,7 +40,7 @@ pub fn of(mut times: Vec<i64>) -> Work {
         let place = |k: usize| (k * (times.len() - 1)) as f64 / (count - 1) as f64;
         let times = (0..count).map(|k| rounded(between(&times, place(k)))).collect();
         found = Work::Quantiles { times, autocorrelation_percent };
-        if (found.mean().as_nanos() as f64 - mean).abs() <= (MEAN_OFF * mean).max(ROUNDED_TO_NS as f64) {
+        if (found.mean().as_nanos() as f64 - mean).abs() <= (MEAN_OFF * mean).max(SCATTER_NS) {
             break;
         }
     }

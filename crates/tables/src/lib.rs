@@ -393,6 +393,10 @@ pub struct ServiceCall {
     pub response_taken_ns: Option<i64>,
     /// Row of [`Tables::executions`] that handled it.
     pub execution: Option<Row<Execution>>,
+    /// Row of [`Tables::executions`] that sent the request.
+    pub requested_in: Option<Row<Execution>>,
+    /// Row of [`Tables::executions`] that took the response, or went on with it.
+    pub response_taken_in: Option<Row<Execution>>,
 }
 
 impl ServiceCall {

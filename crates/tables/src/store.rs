@@ -218,6 +218,7 @@ tables! {
     }
     services: ServiceCall {
         service, client, server, sequence, request_ns, request_taken_ns, response_ns, response_taken_ns, execution,
+        requested_in, response_taken_in,
     }
     goals: Goal {
         action, id, client, server, sent_ns, taken_ns, accepted, accepted_ns, answered_ns, response_ns, executing_ns,

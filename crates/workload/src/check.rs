@@ -196,13 +196,16 @@ impl Check<'_> {
             }
             for (index, (name, &span)) in chain.nodes.iter().zip(spans).enumerate() {
                 let Some(node) = self.known(name, span, report) else { continue };
-                if let Some(first) = chain.nodes[..index].iter().position(|earlier| earlier == name) {
+                // A node may be passed again, as by what comes back of a request, but not on the same way.
+                let passes = |way: &[String]| index > 0 && way == &chain.nodes[index - 1..=index];
+                let first = chain.nodes[..index].windows(2).position(passes);
+                if let Some(first) = first.or(chain.nodes[..index].last().filter(|of| *of == name).map(|_| index - 1)) {
                     report.error(
                         "cycle",
                         span,
                         format!("a cycle in chain `{}`", chain.name),
                         format!("{} -> {name}", chain.nodes[first..index].join(" -> ")),
-                        "each node once, from a source to a sink",
+                        "each way from node to node once, from a source to a sink",
                     );
                     continue;
                 }

@@ -154,14 +154,19 @@ fn a_topic_needs_both_ends() {
 }
 
 #[test]
-fn chains_follow_topics_and_visit_nodes_once() {
+fn chains_follow_topics_and_pass_no_way_twice() {
     let with = |chains: &str| pair("rate: 10 Hz", "", ", publishes: [/u]}\n  c: {subscribes: [/u]", chains);
     assert_eq!(findings(&with("chains: {x: [a, b, c]}")), []);
     let found = only(&with("chains: {x: [a, c]}"));
     assert_eq!((found.name, found.line, found.column), ("broken-chain", 5, 17));
     assert_eq!(found.found, "`a` publishes /t; `c` subscribes to /u");
-    let found = only(&with("chains: {x: [a, b, a]}"));
-    assert_eq!((found.name, found.found.as_str()), ("cycle", "a -> b -> a"));
+    assert_eq!(only(&with("chains: {x: [a, b, a]}")).name, "broken-chain");
+    assert_eq!(only(&with("chains: {x: [a, a, b]}")).found, "a -> a");
+    let asks = "nodes:\n  a: {subscribes: [/u], publishes: {/t: {rate: 1 Hz}}}\n  \
+                b: {subscribes: [/t], publishes: [/u]}\nchains: {x: [a, b, a WAY]}\n";
+    assert_eq!(findings(&asks.replace(" WAY", "")), [], "what comes back passes a node again");
+    let found = only(&asks.replace(" WAY", ", b"));
+    assert_eq!((found.name, found.found.as_str()), ("cycle", "a -> b -> a -> b"));
     let found = only(&with("chains: {x: [a, b, cc]}"));
     assert_eq!((found.name, found.found.as_str()), ("unknown-node", "`cc`"));
     assert_eq!(only(&with("chains: {x: [a]}")).name, "short-chain");
@@ -279,7 +284,7 @@ run: {duration: 5}
         ("out-of-range", 3, 40),
         ("wrong-value", 4, 31),
         ("unknown-key", 4, 37),
-        ("cycle", 5, 20),
+        ("broken-chain", 5, 20),
         ("missing-unit", 6, 17),
     ];
     assert_eq!(places(text), expected);

@@ -35,13 +35,13 @@ pub(super) fn passages(
                 topic: request,
                 from: client,
                 to: server,
-                sent: (sent, call.requested_in),
+                sent: (sent, call.row.requested_in),
                 taken,
                 answers_ns: None,
             });
         }
         if let Some(sent) = call.row.answered_ns() {
-            let taken = call.row.response_taken_ns.map(|ns| (ns, call.response_taken_in));
+            let taken = call.row.response_taken_ns.map(|ns| (ns, call.row.response_taken_in));
             passages.push(Passage {
                 topic: response,
                 from: server,

@@ -38,16 +38,11 @@ pub(crate) struct Services {
     answered: HashMap<usize, usize>,
 }
 
-/// A call, and the executions that its ends belong to.
+/// A call, and the execution that sent the response.
 #[derive(Clone, Copy)]
 pub(crate) struct Call {
     pub row: ServiceCall,
-    /// Sent the request.
-    pub requested_in: Option<Row<Execution>>,
-    /// Sent the response.
     pub answered_in: Option<Row<Execution>>,
-    /// Took the response.
-    pub response_taken_in: Option<Row<Execution>>,
 }
 
 /// Where an event happens.
@@ -87,7 +82,7 @@ impl Services {
                     }
                     let call = self.call(gid, sequence);
                     call.row.request_ns = Some(at.now);
-                    call.requested_in = at.running;
+                    call.row.requested_in = at.running;
                 }
             }
             Payload::RmwTakeRequest { rmw_service, client, sequence, taken: true, .. } => {
@@ -122,7 +117,7 @@ impl Services {
                     let call = self.call(gid, sequence);
                     if call.row.response_taken_ns.is_none() {
                         call.row.response_taken_ns = Some(at.now);
-                        call.response_taken_in = at.running;
+                        call.row.response_taken_in = at.running;
                         let index = self.open[&(gid, sequence)];
                         self.answered.insert(at.stream, index);
                         self.is_over(at.now, (gid, sequence));
@@ -143,7 +138,7 @@ impl Services {
     /// A callback starts for the response that a thread took last.
     pub fn handles_response(&mut self, stream: usize, execution: Row<Execution>) {
         if let Some(call) = self.answered.remove(&stream) {
-            self.calls[call].response_taken_in = Some(execution);
+            self.calls[call].row.response_taken_in = Some(execution);
         }
     }
 
@@ -154,7 +149,7 @@ impl Services {
 
     /// A callback starts that handles the response of a call.
     pub fn responded(&mut self, call: usize, execution: Row<Execution>) {
-        self.calls[call].response_taken_in = Some(execution);
+        self.calls[call].row.response_taken_in = Some(execution);
     }
 
     /// Node and service of a client, where its creation was recorded.
@@ -207,8 +202,10 @@ impl Services {
                 response_ns: None,
                 response_taken_ns: None,
                 execution: None,
+                requested_in: None,
+                response_taken_in: None,
             };
-            calls.push(Call { row, requested_in: None, answered_in: None, response_taken_in: None });
+            calls.push(Call { row, answered_in: None });
             calls.len() - 1
         });
         &mut self.calls[index]

@@ -31,13 +31,17 @@ impl Maker<'_> {
                 _ => false,
             };
             let is_path = |nodes: &Vec<String>| {
-                let distinct: BTreeSet<&String> = nodes.iter().collect();
-                nodes.len() > 1 && distinct.len() == nodes.len() && nodes.windows(2).all(joined)
+                let ways: BTreeSet<&[String]> = nodes.windows(2).collect();
+                nodes.len() > 1
+                    && ways.len() == nodes.len() - 1
+                    && nodes.windows(2).all(|way| way[0] != way[1] && joined(way))
             };
             match nodes.filter(is_path) {
                 Some(nodes) if chains.iter().all(|known| known.name != name) => chains.push(Chain { name, nodes }),
                 Some(_) => {}
-                None => self.lacks.push(format!("chain {name}, which is no path of distinct nodes of the twin.")),
+                None => {
+                    self.lacks.push(format!("chain {name}, which is no path of the twin that takes each way once."))
+                }
             }
         }
         chains

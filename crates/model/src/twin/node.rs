@@ -65,9 +65,10 @@ impl<'a> Maker<'a> {
         let causes = self.causes(&callbacks, &inputs, &timers);
         let matched = self.matched(row, &inputs, &outputs, &timers, &causes);
         let held = self.held(row);
-        for (_, input) in &inputs {
-            let of = callback_of(&callbacks, &input.topic).and_then(|row| self.seen.callbacks.get(&row));
+        for (endpoint, input) in &inputs {
             let topic = self.names.topic(&input.topic);
+            let took = self.took(&callbacks, *endpoint, input);
+            let of = took.map(|(_, of)| of);
             let publishes = of.is_some_and(|of| !of.topics.is_empty());
             let (is_held, is_matched) = (held.contains(&input.topic), matched.contains(&input.topic));
             if publishes && is_held && !is_matched {
@@ -81,15 +82,16 @@ impl<'a> Maker<'a> {
                 qos: known.map_or_else(|| qos(input.depth), |known| known.qos),
                 latest: !is_matched && !publishes && is_held && !outputs.is_empty(),
                 own: Own {
-                    group: callback_of(&callbacks, &input.topic).and_then(|row| self.group(row)),
+                    group: took.and_then(|(row, _)| self.group(row)),
                     ..of.filter(|_| !is_matched).map(own).unwrap_or_default()
                 },
             });
         }
         if !matched.is_empty() {
             node.matching = Some(Matching { policy: Policy::Newest, ..Matching::default() });
-            let of = matched.iter().filter_map(|topic| callback_of(&callbacks, topic));
-            let published = self.together(of, |of, index| of.published[index]);
+            let of = inputs.iter().filter(|(_, input)| matched.contains(&input.topic));
+            let of = of.filter_map(|(row, input)| self.took(&callbacks, *row, input).map(|(_, of)| of));
+            let published = CallbackSeen::together(of, |of, index| of.published[index]);
             (node.work, node.sleep) = (work::of(published.work_ns), work::sleep(published.off_ns));
             let text = "Work is that of callbacks which published; those that only kept a message are left out.";
             remarks.push(text.into());
@@ -124,9 +126,26 @@ impl<'a> Maker<'a> {
 
     /// Its endpoints of a kind, one a topic.
     fn endpoints(&self, node: Row<tacho_tables::Node>, kind: EndpointKind) -> Endpoints<'a> {
-        let of = numbered(&self.tables.endpoints).filter(|(_, e)| e.node == node && e.kind == kind);
+        let of = numbered(self.endpoints).filter(|(_, e)| e.node == node && e.kind == kind);
         let mut seen = BTreeSet::new();
         of.filter(|(_, e)| !is_of_library(&e.topic) && seen.insert(e.topic.as_str())).collect()
+    }
+
+    /// What takes the messages of a subscription, and its callback.
+    fn took(
+        &self,
+        callbacks: &Callbacks,
+        row: Row<tacho_tables::Endpoint>,
+        input: &tacho_tables::Endpoint,
+    ) -> Option<(Row<tacho_tables::Callback>, &CallbackSeen)> {
+        if let Some((callback, of)) = self.seen.handlers.get(&row) {
+            return Some((*callback, of));
+        }
+        let is_of = |of: &tacho_tables::Callback| {
+            of.kind == CallbackKind::Subscription && of.topic.as_deref() == Some(input.topic.as_str())
+        };
+        let (callback, _) = callbacks.iter().find(|(_, of)| is_of(of))?;
+        Some((*callback, self.seen.callbacks.get(callback)?))
     }
 
     /// Its timers that ran.
@@ -149,10 +168,12 @@ impl<'a> Maker<'a> {
     /// Which callbacks publish each topic.
     fn causes(&mut self, callbacks: &Callbacks, inputs: &Endpoints, timers: &[Timer]) -> Causes {
         let mut causes = Causes::new();
-        for (_, input) in inputs {
-            let of = callback_of(callbacks, &input.topic).and_then(|row| self.seen.callbacks.get(&row));
-            for (topic, count) in of.iter().flat_map(|of| &of.topics) {
-                let runs = of.map_or(0, |of| of.runs);
+        for (row, input) in inputs {
+            let Some((runs, topics)) = self.took(callbacks, *row, input).map(|(_, of)| (of.runs, of.topics.clone()))
+            else {
+                continue;
+            };
+            for (topic, count) in &topics {
                 causes.entry(topic.clone()).or_default().push((self.names.topic(&input.topic), *count, runs));
             }
         }
@@ -207,7 +228,7 @@ impl<'a> Maker<'a> {
         matches: bool,
         remarks: &mut Vec<String>,
     ) -> Option<Publication> {
-        let topic = self.names.topic(&self.tables.endpoints[endpoint].topic);
+        let topic = self.names.topic(&self.endpoints[endpoint.index()].topic);
         let mut publication = Publication { topic: topic.clone(), size_bytes: UNKNOWN_SIZE, ..Publication::default() };
         match (causes, timer) {
             (_, Some(timer)) => {
@@ -242,19 +263,11 @@ impl<'a> Maker<'a> {
         Some(publication)
     }
 
-    /// Some executions of several callbacks, as if of one.
-    fn together(
-        &self,
-        callbacks: impl Iterator<Item = Row<tacho_tables::Callback>>,
-        counts: impl Fn(&CallbackSeen, usize) -> bool,
-    ) -> CallbackSeen {
-        CallbackSeen::together(callbacks.filter_map(|row| self.seen.callbacks.get(&row)), counts)
-    }
-
     /// A node whose executor the events do not show: as its workload says, with the work that was measured.
     fn as_it_ran(&mut self, row: Row<tacho_tables::Node>, name: String, known: Node, mut remarks: Vec<String>) {
         let of_node = numbered(&self.tables.callbacks).filter(|(_, of)| of.node == Some(row)).map(|(row, _)| row);
-        let all = self.together(of_node, |of, index| known.publishes.is_empty() || of.published[index]);
+        let of_node = of_node.filter_map(|row| self.seen.callbacks.get(&row));
+        let all = CallbackSeen::together(of_node, |of, index| known.publishes.is_empty() || of.published[index]);
         remarks.push("Executor and rates are those of the workload that ran; work is as measured.".into());
         remarks.extend(self.doubts("work", &all));
         let mut node = Node { process: name.clone(), name, thread: None, ..known };
@@ -315,7 +328,7 @@ impl<'a> Maker<'a> {
     /// Publications a second outside of callbacks.
     fn outside_hz(&self, endpoint: Row<tacho_tables::Endpoint>) -> Option<f64> {
         let times = self.seen.outside.get(&endpoint);
-        let count = times.map_or(self.tables.endpoints[endpoint].count, |times| times.len() as u64);
+        let count = times.map_or(self.endpoints[endpoint.index()].count, |times| times.len() as u64);
         (count > 0).then(|| rounded_hz(count as f64 / self.seen.span_s.max(1e-9)))
     }
 
@@ -374,13 +387,6 @@ fn simplify(node: &mut Node) {
         let is_plain = |p: &Publication| matches!(p.from.as_slice(), [only] if is_it(only));
         node.publishes.iter_mut().filter(|p| is_plain(p)).for_each(|p| p.from.clear());
     }
-}
-
-/// The callback of a subscription.
-fn callback_of(callbacks: &Callbacks, topic: &str) -> Option<Row<tacho_tables::Callback>> {
-    let is_of =
-        |of: &tacho_tables::Callback| of.kind == CallbackKind::Subscription && of.topic.as_deref() == Some(topic);
-    callbacks.iter().find(|(_, of)| is_of(of)).map(|(row, _)| *row)
 }
 
 /// Part of the activations that publish, percent; one more or less is where the window cuts.

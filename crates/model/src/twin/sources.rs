@@ -10,7 +10,6 @@ impl Maker<'_> {
     /// Nodes that stand for publishers which were not recorded; subscriptions of which nothing came are left out.
     pub(super) fn sources(&mut self) {
         let topics: BTreeMap<String, String> = self
-            .tables
             .endpoints
             .iter()
             .filter_map(|e| Some((self.names.of_topic(&e.topic)?.to_owned(), e.topic.clone())))
@@ -24,8 +23,7 @@ impl Maker<'_> {
             let Some(recorded) = topics.get(&topic).filter(|recorded| !self.published.contains(*recorded)) else {
                 continue;
             };
-            let takes =
-                self.tables.endpoints.iter().filter(|e| e.topic == *recorded && e.kind == EndpointKind::Subscription);
+            let takes = self.endpoints.iter().filter(|e| e.topic == *recorded && e.kind == EndpointKind::Subscription);
             match takes.map(|e| e.count).max().unwrap_or(0) {
                 0 => {
                     for (node, remarks) in &mut self.nodes {

@@ -40,8 +40,9 @@ impl Maker<'_> {
             let Some(name) = self.names.of_node(&tables.nodes[row].name) else { continue };
             let process = tables.nodes[row].process;
             let of_node = numbered(&tables.callbacks).filter(|(_, of)| of.node == Some(row));
-            let tids =
-                of_node.filter_map(|(row, _)| self.seen.callbacks.get(&row)).flat_map(|of| of.tids.iter().copied());
+            let of_calls = self.seen.handlers.iter().filter(|(to, _)| self.endpoints[to.index()].node == row);
+            let of_node = of_node.filter_map(|(row, _)| self.seen.callbacks.get(&row));
+            let tids = of_node.chain(of_calls.map(|(_, (_, of))| of)).flat_map(|of| of.tids.iter().copied());
             let home = |tid| several.get(&(process, tid)).copied().unwrap_or(Home::Thread(tid));
             let (homes, overlaps) = (tids.map(home).collect(), overlapping.contains(&row));
             places.push(Place { name: name[1..].to_owned(), process, homes, overlaps });

@@ -1,0 +1,80 @@
+"""A planner that asks a router for each plan, ordinary rclpy nodes: `timer -> route request -> route response -> /plan -> control`.
+
+usage: asking_nodes.py planner callback|coroutine|wait SECONDS
+       asking_nodes.py display|router|control SECONDS
+
+The planner prepares for 2 ms, the router takes 5 ms, and planning takes 3 ms: in a callback of the response, in a coroutine that awaits it,
+or in the timer's callback, which waits. The display asks the router now and then.
+"""
+
+import sys
+import threading
+import time
+
+import rclpy
+from rcl_interfaces.srv import GetParameters
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.node import Node
+from std_msgs.msg import String
+
+
+class Planner(Node):
+    def __init__(self, how):
+        super().__init__("planner")
+        self.publisher = self.create_publisher(String, "plan", 10)
+        self.router = self.create_client(GetParameters, "route", callback_group=MutuallyExclusiveCallbackGroup())
+        self.router.wait_for_service()
+        self.create_timer(0.05, {"callback": self.ask, "coroutine": self.ask_and_await, "wait": self.ask_and_wait}[how])
+
+    def ask(self):
+        time.sleep(0.002)
+        self.router.call_async(GetParameters.Request()).add_done_callback(self.plan)
+
+    async def ask_and_await(self):
+        time.sleep(0.002)
+        self.plan(await self.router.call_async(GetParameters.Request()))
+
+    def ask_and_wait(self):
+        time.sleep(0.002)
+        self.plan(self.router.call(GetParameters.Request()))
+
+    def plan(self, route):
+        time.sleep(0.003)
+        self.publisher.publish(String(data="plan"))
+
+
+class Display(Node):
+    def __init__(self):
+        super().__init__("display")
+        self.router = self.create_client(GetParameters, "route")
+        self.router.wait_for_service()
+        self.create_timer(0.25, lambda: self.router.call_async(GetParameters.Request()))
+
+
+class Router(Node):
+    def __init__(self):
+        super().__init__("router")
+        self.create_service(GetParameters, "route", self.route)
+
+    def route(self, request, response):
+        time.sleep(0.005)
+        return response
+
+
+class Control(Node):
+    def __init__(self):
+        super().__init__("control")
+        self.create_subscription(String, "plan", lambda plan: None, 10)
+
+
+rclpy.init()
+role, *how, seconds = sys.argv[1:]
+node = {"planner": Planner, "display": Display, "router": Router, "control": Control}[role](*how)
+executor = MultiThreadedExecutor(2)
+executor.add_node(node)
+threading.Timer(float(seconds), rclpy.shutdown).start()
+try:
+    executor.spin()
+except ExternalShutdownException:
+    pass
