@@ -1,4 +1,5 @@
-//! Service calls as messages: the request, which the server's callback takes, and the response, which the client's does.
+//! Service calls as messages: the request, which the server's callback takes, and the response, which the client's
+//! does.
 //!
 //! As rmw does it, a service has a topic for either way. A client takes no responses to others, so where a service has
 //! several clients, each has two topics of its own.
