@@ -256,7 +256,7 @@ def test_the_twin_of_nodes_that_call_a_service_calls_it(tacho, twin, ros_python,
     if how == "wait":
         assert "/route_response_of_planner" not in router["publishes"]
         [timer] = planner["timers"].values()
-        assert 10 <= slept_ms(timer) < 18, "2 ms before the call, 5 ms in it, and 3 ms after it"
+        assert 10 <= slept_ms({**planner, **timer}) < 18, "2 ms before the call, 5 ms in it, and 3 ms after it"
         assert ["planner", "control"] in of["chains"].values(), of["chains"]
     else:
         assert 2 <= slept_ms(planner["publishes"][asks]) < 4
@@ -264,8 +264,17 @@ def test_the_twin_of_nodes_that_call_a_service_calls_it(tacho, twin, ros_python,
         assert ["planner", "router", "planner", "control"] in of["chains"].values(), of["chains"]
     tacho("simulate", "recorded", "-o", "simulated")
     prediction = json.loads((tacho.directory / "simulated/prediction.json").read_text())
-    errors = {chain["name"]: chain.get("error_percent") for chain in prediction["chains"]}
-    assert any(error and abs(error["mean"]) < 20 for error in errors.values()), prediction["chains"]
+    [chain] = [chain for chain in prediction["chains"] if "measured" in chain]
+    # What other processes take from the CPUs is not in the twin.
+    assert abs(chain["error_percent"]["mean"]) < 40, chain
+    if how != "wait":
+        # What if the router took 20 ms more?
+        of["nodes"]["router"]["subscribes"][asks]["sleep"] = "25 ms"
+        (tacho.directory / "slower.yaml").write_text(yaml.safe_dump(of))
+        tacho("simulate", "slower.yaml", "--costs", "recorded", "-o", "slower")
+        slower = json.loads((tacho.directory / "slower/prediction.json").read_text())["chains"]
+        [slower_ms] = [of["simulated"]["mean_ms"] for of in slower if of["name"] == chain["name"]]
+        assert 15 < slower_ms - chain["simulated"]["mean_ms"] < 30
     tacho("bench", "twin.yaml", "--duration", "2s", "-o", "again")
     topics = json.loads((tacho.directory / "again/summary.json").read_text())["topics"]
     [plan] = [topic for topic in topics if topic["topic"] == "/plan"]

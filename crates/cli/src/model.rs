@@ -47,7 +47,7 @@ pub fn run(options: Options) -> Outcome {
 
 /// Simulates the twin with the costs that the run shows, and prints both side by side.
 fn validate(twin: &Twin, whole: &mut Whole, info: &RunInfo, name: &str) -> Outcome {
-    twin.rename(&mut whole.tables, &mut whole.summary);
+    twin.express(&mut whole.tables, &mut whole.summary);
     let costs = fit::of_recording(&whole.tables, info, &twin.workload);
     let prediction = simulate::twin(name, &twin.as_it_started(), &costs, &whole.summary)?;
     runs::print(&Lines::composed(&simulate::compared(&prediction)))?;

@@ -14,7 +14,7 @@ fn of_recording(recording: &RunDirectory) -> Result<(Twin, Whole, RunInfo), Fail
     let info = recording.info().context("run.json")?;
     let mut whole = tacho_figures::whole(recording, None)?;
     let twin = twin(&whole.tables, &info, None, Names::new(false));
-    twin.rename(&mut whole.tables, &mut whole.summary);
+    twin.express(&mut whole.tables, &mut whole.summary);
     Ok((twin, whole, info))
 }
 

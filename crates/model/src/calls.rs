@@ -6,23 +6,17 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tacho_tables::row::Row;
-use tacho_tables::{action_of, Endpoint, EndpointKind, Execution, Node, ServiceCall, Tables};
-
-/// A request or a response that was sent.
-pub struct Sent {
-    pub at_ns: i64,
-    pub execution: Option<Row<Execution>>,
-    pub publisher: Row<Endpoint>,
-}
+use tacho_tables::{
+    action_of, Delivery, Endpoint, EndpointKind, Execution, MaybeNs, Message, Node, Publication, ServiceCall, Tables,
+};
 
 /// All service calls.
 #[derive(Default)]
 pub struct Calls {
     /// Publishers and subscriptions of requests and responses. Their rows are those behind the run's.
     pub endpoints: Vec<Endpoint>,
-    pub sent: Vec<Sent>,
-    /// Executions that took a request or a response, with its subscription.
-    pub taken_in: HashMap<Row<Execution>, Row<Endpoint>>,
+    /// The requests and responses.
+    messages: Vec<Message>,
     /// Of services with several clients, what chains call a way, the client, and the topic that it has for itself.
     pub of_clients: Vec<[String; 3]>,
     /// What the twin does not have of them, in words.
@@ -65,8 +59,8 @@ impl Calls {
             let (request, response) = (topic("request"), topic("response"));
             let [asks, takes] = made.topic(tables, request, *client, *server);
             for call in calls {
-                made.send(tables, asks, call.requested_ns(), call.requested_in);
-                made.take(tables, takes, call.request_taken_ns, call.execution);
+                let sent = (call.requested_ns(), call.requested_in);
+                made.message(tables, [asks, takes], sent, (call.request_taken_ns, call.execution));
             }
             if waits(tables, calls) {
                 let text = "waits in its callback for the response of";
@@ -75,8 +69,8 @@ impl Calls {
             }
             let [answers, hears] = made.topic(tables, response, *server, *client);
             for call in calls {
-                made.send(tables, answers, call.answered_ns(), call.execution);
-                made.take(tables, hears, call.response_taken_ns, call.response_taken_in);
+                let taken = (call.response_taken_ns, call.response_taken_in);
+                made.message(tables, [answers, hears], (call.answered_ns(), call.execution), taken);
             }
         }
         made
@@ -104,31 +98,55 @@ impl Calls {
         })
     }
 
-    fn send(
-        &mut self,
-        tables: &Tables,
-        publisher: Row<Endpoint>,
-        at_ns: Option<i64>,
-        execution: Option<Row<Execution>>,
-    ) {
-        let Some(at_ns) = at_ns else { return };
+    fn message(&mut self, tables: &Tables, ends: [Row<Endpoint>; 2], sent: End, taken: End) {
+        let [publisher, subscription] = ends;
+        let (sent_ns, published_in) = sent;
+        let (take_ns, execution) = taken;
         // rclcpp sends a response when the callback has ended.
-        let end_ns = execution.and_then(|row| tables.executions[row].end_ns.get());
-        self.sent.push(Sent { at_ns: end_ns.map_or(at_ns, |end_ns| at_ns.min(end_ns)), execution, publisher });
-        self.endpoints[publisher.index() - tables.endpoints.len()].count += 1;
+        let end_ns = published_in.and_then(|row| tables.executions[row].end_ns.get());
+        let publish_ns = sent_ns.map(|ns| end_ns.map_or(ns, |end_ns| ns.min(end_ns)));
+        for (end, ns) in [(publisher, publish_ns), (subscription, take_ns)] {
+            self.endpoints[end.index() - tables.endpoints.len()].count += u64::from(ns.is_some());
+        }
+        self.messages.push(Message {
+            publisher: Some(publisher),
+            subscription,
+            sequence: None,
+            publish_ns: publish_ns.into(),
+            arrival_ns: MaybeNs::NONE,
+            take_ns: take_ns.into(),
+            callback_ns: execution.map(|row| tables.executions[row].start_ns).into(),
+            execution,
+            published_in,
+            delivery: Delivery::InTime,
+            lost_in: None,
+            emulated: false,
+        });
     }
 
-    fn take(
-        &mut self,
-        tables: &Tables,
-        subscription: Row<Endpoint>,
-        at_ns: Option<i64>,
-        execution: Option<Row<Execution>>,
-    ) {
-        self.taken_in.extend(execution.map(|execution| (execution, subscription)));
-        self.endpoints[subscription.index() - tables.endpoints.len()].count += u64::from(at_ns.is_some());
+    /// When each was sent, by whom and in which execution.
+    pub fn sent(&self) -> impl Iterator<Item = (i64, Row<Endpoint>, Option<Row<Execution>>)> + '_ {
+        self.messages.iter().filter_map(|of| Some((of.publish_ns.get()?, of.publisher?, of.published_in)))
+    }
+
+    /// The executions that took them, with the subscription.
+    pub fn taken_in(&self) -> HashMap<Row<Execution>, Row<Endpoint>> {
+        self.messages.iter().filter_map(|of| Some((of.execution?, of.subscription))).collect()
+    }
+
+    /// Puts them into the tables of the run as messages.
+    pub fn join(&self, tables: &mut Tables) {
+        tables.endpoints.extend(self.endpoints.iter().cloned());
+        for (publish_ns, publisher, execution) in self.sent() {
+            let (due_ns, sequence, size_bytes) = (MaybeNs::NONE, None, None);
+            tables.publications.push(Publication { publisher, publish_ns, due_ns, sequence, size_bytes, execution });
+        }
+        tables.messages.extend(self.messages.iter().filter(|of| of.take_ns.get().is_some()).copied());
     }
 }
+
+/// When one end of a message was, and in which execution.
+type End = (Option<i64>, Option<Row<Execution>>);
 
 /// Whether a recorded path ends where a response comes back to.
 pub fn comes_back(path: &[String]) -> bool {
@@ -149,7 +167,7 @@ fn waits(tables: &Tables, calls: &[&ServiceCall]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacho_tables::{Callback, MaybeNs, Name};
+    use tacho_tables::{Callback, Name};
 
     /// Clients 0 and 1 call the service of node 2. Each call lies within the 100 ns from `from_ns` on, and the client's
     /// callback ends after so many of them.
@@ -199,9 +217,10 @@ mod tests {
             topics(&calls),
             [("/ask request", 0, 2), ("/ask request", 2, 2), ("/ask response", 2, 2), ("/ask response", 0, 2)]
         );
-        let sent: Vec<(i64, u32)> = calls.sent.iter().map(|of| (of.at_ns, of.publisher.number())).collect();
+        let sent: Vec<(i64, u32)> = calls.sent().map(|(ns, publisher, _)| (ns, publisher.number())).collect();
         assert_eq!(sent, [(5, 0), (1005, 0), (60, 2), (1060, 2)], "a response by the end of its callback");
-        assert_eq!((calls.taken_in[&Row::new(1)], calls.taken_in[&Row::new(5)]), (Row::new(1), Row::new(3)));
+        let taken_in = calls.taken_in();
+        assert_eq!((taken_in[&Row::new(1)], taken_in[&Row::new(5)]), (Row::new(1), Row::new(3)));
         assert!(calls.lacks.is_empty());
     }
 
@@ -218,6 +237,16 @@ mod tests {
         let calls = Calls::of(&tables(&[(0, 0, 95), (0, 1000, 95), (0, 2000, 10)]));
         assert_eq!(topics(&calls), [("/ask request", 0, 3), ("/ask request", 2, 3)]);
         assert_eq!(calls.lacks.len(), 1);
+    }
+
+    #[test]
+    fn as_messages_they_have_both_ends() {
+        let mut tables = tables(&[(0, 0, 10), (0, 1000, 10)]);
+        Calls::of(&tables).join(&mut tables);
+        assert_eq!((tables.endpoints.len(), tables.publications.len(), tables.messages.len()), (4, 4, 4));
+        let of = |message: &Message| (message.publish_ns.get(), message.take_ns.get(), message.callback_ns.get());
+        let first = tables.messages.iter().next().map(of);
+        assert_eq!(first, Some((Some(5), Some(20), Some(20))));
     }
 
     #[test]

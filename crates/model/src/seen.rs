@@ -118,8 +118,7 @@ impl Seen {
         let mut published: HashMap<Row<Execution>, Vec<(i64, Row<Endpoint>)>> = HashMap::new();
         let mut outside: HashMap<Row<Endpoint>, Vec<i64>> = HashMap::new();
         let publications = tables.publications.iter().map(|of| (of.publish_ns, of.publisher, of.execution));
-        let sent = calls.sent.iter().map(|of| (of.at_ns, of.publisher, of.execution));
-        for (at_ns, publisher, execution) in publications.chain(sent) {
+        for (at_ns, publisher, execution) in publications.chain(calls.sent()) {
             match execution {
                 Some(row) => published.entry(row).or_default().push((at_ns, publisher)),
                 None => outside.entry(publisher).or_default().push(at_ns),
@@ -141,12 +140,13 @@ impl Seen {
         }
         let publish_calls: HashMap<Row<Callback>, PublishCalls> =
             tails.into_iter().map(|(row, of)| (row, PublishCalls::of(of))).collect();
+        let taken_in = calls.taken_in();
         let mut handlers: HashMap<Row<Endpoint>, (Row<Callback>, CallbackSeen)> = HashMap::new();
         let mut callbacks: HashMap<Row<Callback>, CallbackSeen> = HashMap::new();
         for (row, execution) in tables.executions.numbered().filter(|(_, e)| is_measured(e.start_ns)) {
             let Some(end_ns) = execution.end_ns.get() else { continue };
             let callback = execution.callback;
-            let of = match calls.taken_in.get(&row) {
+            let of = match taken_in.get(&row) {
                 Some(subscription) => {
                     &mut handlers.entry(*subscription).or_insert((callback, CallbackSeen::default())).1
                 }

@@ -36,6 +36,7 @@ pub struct Twin {
     /// By node, when in its period the clock woke it in the recording: a part of the period, from a common instant.
     /// Nodes for which that is not known are absent.
     pub phases: BTreeMap<String, f64>,
+    calls: Calls,
 }
 
 /// What is being made.
@@ -61,8 +62,8 @@ pub fn twin(tables: &Tables, info: &RunInfo, known: Option<&Workload>, names: Na
     let endpoints: Vec<Endpoint> = tables.endpoints.iter().chain(&calls.endpoints).cloned().collect();
     let seen = Seen::of(tables, info, &calls, &endpoints);
     let mut names = names;
-    for [way, client, topic] in calls.of_clients {
-        names.of_client(way, client, topic);
+    for [way, client, topic] in &calls.of_clients {
+        names.of_client(way.clone(), client.clone(), topic.clone());
     }
     let mut maker = Maker {
         tables,
@@ -73,7 +74,7 @@ pub fn twin(tables: &Tables, info: &RunInfo, known: Option<&Workload>, names: Na
         nodes: Vec::new(),
         published: BTreeSet::new(),
         others: BTreeMap::new(),
-        lacks: calls.lacks,
+        lacks: calls.lacks.clone(),
         phases: BTreeMap::new(),
     };
     let rows: Vec<Row<tacho_tables::Node>> = numbered(&tables.nodes).map(|(row, _)| row).collect();
@@ -120,7 +121,7 @@ pub fn twin(tables: &Tables, info: &RunInfo, known: Option<&Workload>, names: Na
     let (nodes, of_nodes) = maker.nodes.into_iter().unzip();
     let hosts = known.map(|known| known.hosts.clone()).unwrap_or_default();
     let workload = Workload { middleware, transport, nodes, chains, hosts, run, ..Workload::default() };
-    Twin { workload, remarks, of_nodes, lacks: maker.lacks, names: maker.names, phases: maker.phases }
+    Twin { workload, remarks, of_nodes, lacks: maker.lacks, names: maker.names, phases: maker.phases, calls }
 }
 
 impl Twin {
@@ -131,8 +132,10 @@ impl Twin {
         workload
     }
 
-    /// Gives the recorded tables and figures the names of the twin, those of its chains included.
-    pub fn rename(&self, tables: &mut Tables, summary: &mut Summary) {
+    /// Makes recorded tables and figures those of a run of the twin: with its names, those of chains included, and with
+    /// service calls as messages.
+    pub fn express(&self, tables: &mut Tables, summary: &mut Summary) {
+        self.calls.join(tables);
         // A recorded round trip to a server ends with what the client does then, one of the twin with the response.
         summary.chains.retain(|chain| !calls::comes_back(&chain.path));
         self.names.apply(tables, summary);

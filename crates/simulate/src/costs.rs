@@ -78,6 +78,9 @@ pub struct Transfer {
     /// From the publish call to the arrival at each subscription, in the order of the workload; empty for one that no
     /// message reached.
     pub transit: Vec<Spread>,
+    /// Whether arrivals were not recorded: the transit ends when the callback starts on a free thread.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub until_start: bool,
     /// CPU time outside of callbacks a message, in the process that sends it, ns.
     pub send_cpu_ns: i64,
     /// The same in each process that receives it.
@@ -102,6 +105,8 @@ pub struct Found {
 pub struct Receiving {
     /// From the publish call to the arrival.
     pub transit: Spread,
+    /// Whether the transit has the wake-up of the receiver.
+    pub until_start: bool,
     /// CPU time outside of callbacks a message, in the process that receives it, ns.
     pub cpu_ns: i64,
 }
@@ -276,7 +281,8 @@ impl Transfer {
     }
 
     fn found(&self, subscriptions: usize) -> Found {
-        let receiving = |k| Receiving { transit: self.transit_to(k, subscriptions), cpu_ns: self.receive_cpu_ns };
+        let (cpu_ns, until_start) = (self.receive_cpu_ns, self.until_start);
+        let receiving = |k| Receiving { transit: self.transit_to(k, subscriptions), until_start, cpu_ns };
         Found {
             send: self.send.clone(),
             send_cpu_ns: self.send_cpu_ns,
@@ -306,6 +312,7 @@ impl Transfer {
             subscriptions: self.subscriptions,
             reach: self.reach.clone(),
             send: self.send.towards(&other.send, at),
+            until_start: self.until_start || other.until_start,
             transit: (0..count).map(|k| self.transit_to(k, count).towards(&other.transit_to(k, count), at)).collect(),
             send_cpu_ns: between(self.send_cpu_ns, other.send_cpu_ns),
             receive_cpu_ns: between(self.receive_cpu_ns, other.receive_cpu_ns),

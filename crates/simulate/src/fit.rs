@@ -58,6 +58,8 @@ struct Samples {
 struct OfTopic {
     send: Vec<i64>,
     transit: BTreeMap<usize, Latency>,
+    /// With the wake-up, of messages whose arrival was not recorded.
+    until_start: BTreeMap<usize, Latency>,
     send_cpu: Vec<i64>,
     receive_cpu: Vec<i64>,
 }
@@ -173,7 +175,8 @@ pub fn of_recording(tables: &Tables, info: &RunInfo, workload: &Workload) -> Cos
 impl Samples {
     fn into_costs(self, costs: &mut Costs) {
         costs.timer = self.timer.spread();
-        costs.take_ns = Spread::of(self.take).quantile(0.5);
+        // A few may all be stalls of the machine.
+        costs.take_ns = if self.take.len() < ENOUGH { 0 } else { Spread::of(self.take).quantile(0.5) };
         let check = |(mhz, times)| Check { hz: mhz as f64 / 1e3, cpu_ns: Spread::of(times).quantile(0.5) };
         costs.checks = self.checks.into_iter().map(check).collect();
         let of_task = |(callback, times)| TaskCost { callback, work: Spread::of(times) };
@@ -181,7 +184,9 @@ impl Samples {
         let take_ns = costs.take_ns;
         costs.wake_up = self.wake_up.or(self.wake_up_of_many).spread().map(|ns| (ns - take_ns).max(0));
         for ((topic, size_bytes, reach), mut of) in self.transfers {
-            let transit = |place| of.transit.remove(&place).unwrap_or_default().spread();
+            let until_start = of.transit.is_empty() && !of.until_start.is_empty();
+            let measured = if until_start { &mut of.until_start } else { &mut of.transit };
+            let transit = |place| measured.remove(&place).unwrap_or_default().spread();
             let transit = (0..reach.len()).map(transit).collect();
             costs.transfers.push(Transfer {
                 topic,
@@ -190,6 +195,7 @@ impl Samples {
                 reach: if reach.iter().any(|reach| *reach != Reach::Host) { reach } else { vec![] },
                 send: Spread::of(of.send),
                 transit,
+                until_start,
                 send_cpu_ns: Spread::of(of.send_cpu).quantile(0.5),
                 receive_cpu_ns: Spread::of(of.receive_cpu).quantile(0.5),
             });
@@ -278,16 +284,17 @@ impl<'a> Run<'a> {
 
     fn messages(&self, samples: &mut Samples) {
         // Many messages go one way.
-        let mut transits: BTreeMap<(Row<Endpoint>, Row<Endpoint>), Vec<i64>> = BTreeMap::new();
+        let mut transits: BTreeMap<(Row<Endpoint>, Row<Endpoint>, bool), Vec<i64>> = BTreeMap::new();
         for message in &self.tables.messages {
             let Some(publish_ns) = message.publish_ns.get() else { continue };
+            let is_recorded = message.arrival_ns.get().is_some();
             let arrival_ns = message.arrival_ns.get().or_else(|| self.started_at_once(message.execution?, publish_ns));
             let Some(arrival_ns) = arrival_ns else { continue };
             if let Some(publisher) = message.publisher {
-                let transit = transits.entry((publisher, message.subscription)).or_default();
+                let transit = transits.entry((publisher, message.subscription, is_recorded)).or_default();
                 transit.push(arrival_ns - publish_ns);
             }
-            let Some(row) = message.execution.filter(|_| message.arrival_ns.get().is_some()) else { continue };
+            let Some(row) = message.execution.filter(|_| is_recorded) else { continue };
             let execution = &self.tables.executions[row];
             let Some(before) = self.before(row) else { continue };
             let node = self.tables.callbacks[execution.callback].node.and_then(|node| self.nodes[node]);
@@ -303,7 +310,7 @@ impl<'a> Run<'a> {
                 }
             }
         }
-        for ((publisher, subscription), times) in transits {
+        for ((publisher, subscription, is_recorded), times) in transits {
             let (Some(topic), Some(to)) = (self.topics[publisher].first(), self.node_of(subscription)) else {
                 continue;
             };
@@ -311,7 +318,9 @@ impl<'a> Run<'a> {
             let Some(place) = takers.position(|node| node.name == to.name) else { continue };
             let from = self.node_of(publisher).map_or("", |node| &node.host);
             let way = Way::between(self.workload, from, &to.host, topic.1);
-            let transit = samples.of_topic(topic).transit.entry(place).or_default();
+            let of = samples.of_topic(topic);
+            let of = if is_recorded { &mut of.transit } else { &mut of.until_start };
+            let transit = of.entry(place).or_default();
             for ns in times {
                 transit.add(ns - way.delay_ns - way.occupies_ns, !self.is_busy);
             }

@@ -23,6 +23,8 @@ pub(crate) struct Link {
     pub subscription: usize,
     /// From the publish call to the arrival, without what hosts add.
     pub transit: Spread,
+    /// Whether the transit has the wake-up of the receiver.
+    pub until_start: bool,
     /// What links between hosts add, ns, and how long one message occupies them.
     pub delay_ns: i64,
     pub occupies_ns: i64,
@@ -72,6 +74,8 @@ pub(crate) struct Named {
 /// Costs that do not depend on the topic.
 pub(crate) struct Latencies {
     pub timer: Spread,
+    /// From the end of a sleep inside of a callback.
+    pub sleep: Spread,
     pub wake_up: Spread,
     pub take_ns: i64,
 }
@@ -140,7 +144,11 @@ impl Simulation {
                 }
                 What::Alarm { worker, number } => {
                     if self.workers[worker].alarm == number && self.workers[worker].waits != Waits::Not {
-                        let latency_ns = self.latencies.timer.draw(&mut self.draws);
+                        let of = match self.workers[worker].waits {
+                            Waits::InCallback => &self.latencies.sleep,
+                            _ => &self.latencies.timer,
+                        };
+                        let latency_ns = of.draw(&mut self.draws);
                         self.rouse(worker, latency_ns, now, None)?;
                     }
                 }

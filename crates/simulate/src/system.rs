@@ -172,7 +172,8 @@ impl Builder<'_> {
         let is_timed = self.nodes.iter().any(|node| !node.timers.is_empty());
         self.doubts.extend(of_timers.filter(|_| is_timed));
         self.doubts.extend(of_messages.filter(|_| self.workload.nodes.iter().any(waits)));
-        Latencies { timer, wake_up, take_ns: self.costs.take_ns }
+        // Recordings show how long callbacks were off the CPU: that has the wake-up.
+        Latencies { timer, sleep: self.costs.timer.clone(), wake_up, take_ns: self.costs.take_ns }
     }
 
     /// A number that stands for the address of an object.
@@ -430,13 +431,14 @@ const BEFORE_ARRIVAL: f64 = 0.25;
 
 fn link(receiving: Receiving, to: (usize, usize), hosts: (i64, i64, f64)) -> Link {
     let (delay_ns, occupies_ns, loss) = hosts;
-    let Receiving { transit, cpu_ns } = receiving;
+    let Receiving { transit, until_start, cpu_ns } = receiving;
     // What is measured is a process's CPU time. Half of the transit at most is computation.
     let before_ns = ((cpu_ns as f64 * BEFORE_ARRIVAL) as i64).min(transit.quantile(0.25) / 2);
     Link {
         node: to.0,
         subscription: to.1,
         transit,
+        until_start,
         delay_ns,
         occupies_ns,
         loss,

@@ -64,8 +64,8 @@ impl Simulation {
 
     /// The next message is there, if it has travelled and was received.
     pub(super) fn deliver(&mut self, link: usize, now: i64) -> Result<(), Failed> {
-        let Link { node, subscription, in_flight, travelled, received, .. } = &mut self.links[link];
-        let (node, subscription) = (*node, *subscription);
+        let Link { node, subscription, in_flight, travelled, received, until_start, .. } = &mut self.links[link];
+        let (node, subscription, until_start) = (*node, *subscription, *until_start);
         if *travelled == 0 || *received == 0 {
             return Ok(());
         }
@@ -83,7 +83,7 @@ impl Simulation {
         let waiting = self.executors[executed_by].looks;
         let waiting = waiting.filter(|worker| !is_busy && self.workers[*worker].waits == Waits::ForMessage);
         if let Some(worker) = waiting {
-            let latency_ns = self.latencies.wake_up.draw(&mut self.draws);
+            let latency_ns = if until_start { 0 } else { self.latencies.wake_up.draw(&mut self.draws) };
             self.rouse(worker, latency_ns, now, Some(self.processes[process].helper))?;
         }
         Ok(())
