@@ -8,6 +8,7 @@ mod passing;
 use crate::calls::Legs;
 use crate::observe::{Seen, Topic};
 use crate::stages::Ways;
+use crate::Asked;
 use callbacks::Callbacks;
 use std::collections::BTreeSet;
 use tacho_tables::row::{Column, Row};
@@ -99,8 +100,8 @@ struct Graph<'a> {
     legs: &'a Legs,
 }
 
-/// Named chains of the workload first, then every other source-to-sink path.
-pub(crate) fn paths(seen: &Ways, workload: Option<&Workload>, stated: &Links) -> (Vec<Path>, Vec<Note>) {
+/// Named chains of the workload first, then every other source-to-sink path if those are asked for.
+pub(crate) fn paths(seen: &Ways, workload: Option<&Workload>, stated: &Links, asked: Asked) -> (Vec<Path>, Vec<Note>) {
     let mut graph = Graph::new(seen, workload);
     let mut notes = Vec::new();
     let mut paths = named(&graph, seen, workload, stated, &mut notes);
@@ -112,22 +113,19 @@ pub(crate) fn paths(seen: &Ways, workload: Option<&Workload>, stated: &Links) ->
             notes.extend(note);
         }
     }
-    // First those that pass each node once: none of them is left out for a longer way.
-    graph.passes_again = false;
-    let mut all = Vec::new();
-    let mut whole = graph.source_to_sink(seen, &mut all) & graph.loops(seen, &mut all);
-    graph.passes_again = true;
-    whole = whole && graph.source_to_sink(seen, &mut all) && graph.returning(seen, &mut all);
-    if !whole {
-        let text = format!(
-            "the graph has more than {MOST_PATHS} source-to-sink paths; each source has its part of those that are \
-             looked at, the others are not: name a chain in the workload or a links file"
-        );
-        notes.push(Note { name: "paths-cut".into(), count: 1, text });
-    }
-    for path in all {
-        if !paths.iter().any(|known| known.is_way_of(&path)) {
-            paths.push(path);
+    if asked == Asked::All {
+        let (all, whole) = graph.unnamed(seen);
+        if !whole {
+            let text = format!(
+                "the graph has more than {MOST_PATHS} source-to-sink paths; each source has its part of those that \
+                 are looked at, the others are not: name a chain in the workload or a links file"
+            );
+            notes.push(Note { name: "paths-cut".into(), count: 1, text });
+        }
+        for path in all {
+            if !paths.iter().any(|known| known.is_way_of(&path)) {
+                paths.push(path);
+            }
         }
     }
     deadlines(&mut paths, stated, &mut notes);
@@ -271,6 +269,17 @@ impl<'a> Graph<'a> {
         }));
         let out = Column::of(out.iter().map(|edges| edges.iter().copied().collect()));
         Graph { out, own, callbacks, passes_again: false, legs: &seen.legs }
+    }
+
+    /// Every path from a source to a sink, and whether these are all.
+    fn unnamed(&mut self, seen: &Ways) -> (Vec<Path>, bool) {
+        let mut all = Vec::new();
+        // First those that pass each node once: none of them is left out for a longer way.
+        self.passes_again = false;
+        let mut whole = self.source_to_sink(seen, &mut all) & self.loops(seen, &mut all);
+        self.passes_again = true;
+        whole = whole && self.source_to_sink(seen, &mut all) && self.returning(seen, &mut all);
+        (all, whole)
     }
 
     /// Nodes that something begins at: nothing comes in.

@@ -13,7 +13,7 @@ mod window;
 
 pub use chains::bound_paths;
 pub use link::{promise, queue, udpros};
-pub use runs::{analyse, analyse_window, analyse_with, Analysed, Error};
+pub use runs::{analyse, analyse_named_chains, analyse_window, analyse_with, Analysed, Error};
 pub use window::{Moment, Window, WindowError};
 
 use link::clocks;
@@ -62,6 +62,15 @@ impl Options {
     pub fn measures(&self, ns: i64) -> bool {
         self.measured_from_ns.is_none_or(|from| ns >= from) && self.measured_to_ns.is_none_or(|to| ns < to)
     }
+}
+
+/// What an analysis is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// All tables.
+    All,
+    /// Chains that a workload or a links file names, and nothing that explains them.
+    NamedChains,
 }
 
 /// A state machine over events in the order of time. Tell it each process, push each event, then ask for the tables.
@@ -122,15 +131,20 @@ impl Analysis {
 
     /// The same as [`Analysis::finish`], with what a links file states.
     pub fn finish_with(self, workload: Option<&Workload>, stated: &Links) -> Tables {
-        self.finish_started(workload, stated).0
+        self.finish_started(workload, stated, Asked::All).0
     }
 
     /// The same, and when the system had started ([`Options::started_ns`]).
-    pub(crate) fn finish_started(self, workload: Option<&Workload>, stated: &Links) -> (Tables, Option<i64>) {
+    pub(crate) fn finish_started(
+        self,
+        workload: Option<&Workload>,
+        stated: &Links,
+        asked: Asked,
+    ) -> (Tables, Option<i64>) {
         let ways = ways(self.collector, workload);
         let started_ns = ways.options.started_ns;
-        let paths = Paths::of(ways, workload, stated);
-        (Chains::of(paths, workload, stated).into_tables(self.clocks), started_ns)
+        let paths = Paths::of(ways, workload, stated, asked);
+        (Chains::of(paths, workload, stated, asked).into_tables(self.clocks), started_ns)
     }
 }
 

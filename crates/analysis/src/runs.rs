@@ -3,7 +3,7 @@
 use crate::link::clocks::Clocks;
 use crate::saves;
 use crate::window::Begin;
-use crate::{Analysis, Options, Window, WindowError};
+use crate::{Analysis, Asked, Options, Window, WindowError};
 use std::cmp::Reverse;
 use std::io;
 use std::path::PathBuf;
@@ -54,6 +54,13 @@ pub fn analyse(
     Ok(analyse_with(run, workload, &Links::default(), progress)?.tables)
 }
 
+/// The same with the chains alone that the workload names, and without what explains them: for those who compare many
+/// runs.
+pub fn analyse_named_chains(run: &RunDirectory, workload: &Workload) -> Result<Tables, Error> {
+    let (workload, stated) = (Some(workload), Links::default());
+    Ok(analyse_alone(run, workload, &stated, None, Asked::NamedChains, &mut |_| {})?.tables)
+}
+
 /// One run, analysed.
 #[derive(Debug)]
 pub struct Analysed {
@@ -87,9 +94,9 @@ pub fn analyse_window(
     window: Option<&Window>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Analysed, Error> {
-    let mut analysed = analyse_alone(run, workload, stated, window, progress)?;
+    let mut analysed = analyse_alone(run, workload, stated, window, Asked::All, progress)?;
     if let Some(before) = saves::before(run.path()) {
-        let tables = analyse_alone(&before, workload, stated, None, progress).map(|before| before.tables);
+        let tables = analyse_alone(&before, workload, stated, None, Asked::All, progress).map(|before| before.tables);
         analysed.tables.notes.extend(saves::changed_ties(&analysed.tables, &before, tables));
     }
     Ok(analysed)
@@ -100,6 +107,7 @@ fn analyse_alone(
     workload: Option<&Workload>,
     stated: &Links,
     window: Option<&Window>,
+    asked_for: Asked,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Analysed, Error> {
     let mut notes = Vec::new();
@@ -165,7 +173,7 @@ fn analyse_alone(
     if reader.kept_from_ns() != kept_from_ns {
         return Err(Error::RingWentOn(run.path().to_path_buf()));
     }
-    let (mut tables, started_ns) = analysis.finish_started(workload, stated);
+    let (mut tables, started_ns) = analysis.finish_started(workload, stated, asked_for);
     options.started_ns = started_ns;
     if let (Some(window), Some(asked), Some(begin)) = (window, asked, options.begin_ns) {
         let last_ns = tables.processes.iter().filter(|process| process.pid != 0).map(|process| process.last_ns);

@@ -26,6 +26,9 @@ pub struct Costs {
     pub cpus: u32,
     /// What others used of its CPUs meanwhile, on the average.
     pub others_cpus: f64,
+    /// Part of the CPU time that was asked for and the hypervisor gave to others meanwhile, percent.
+    #[serde(default)]
+    pub stolen_percent: f64,
     /// Messages, by topic and run.
     pub transfers: Vec<Transfer>,
     /// From a timer's due time to its callback, on an idle CPU.

@@ -121,7 +121,7 @@ fn expanded(runs: &[RunDirectory]) -> Result<Vec<RunDirectory>> {
 pub fn fit(runs: &[RunDirectory]) -> Result<Costs> {
     let mut samples = Samples::default();
     let mut costs = Costs::default();
-    let mut others = Vec::new();
+    let (mut others, mut stolen) = (Vec::new(), Vec::new());
     for run in &expanded(runs)? {
         let text = std::fs::read_to_string(run.workload()).with_context(|| {
             format!("{}: expected runs of workloads (tacho bench), or one recording", run.workload().display())
@@ -151,12 +151,12 @@ pub fn fit(runs: &[RunDirectory]) -> Result<Costs> {
             let tables = store::read_run(&repeat)?;
             costs.cpus = info.machine.as_ref().map_or(costs.cpus, |machine| machine.cpus);
             others.extend(info.load.as_ref().and_then(Load::others_cpus));
+            stolen.extend(info.load.as_ref().and_then(Load::stolen_part));
             Run::new(&tables, &info, &workload).sample(&mut samples);
         }
     }
-    if !others.is_empty() {
-        costs.others_cpus = others.iter().sum::<f64>() / others.len() as f64;
-    }
+    let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len().max(1) as f64;
+    (costs.others_cpus, costs.stolen_percent) = (mean(&others), 100.0 * mean(&stolen));
     samples.into_costs(&mut costs);
     Ok(costs)
 }

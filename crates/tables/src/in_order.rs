@@ -1,6 +1,7 @@
 //! Work on several cores whose results come in the order of the work: what is made of them is the same however many
 //! cores there are.
 
+use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{mpsc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -14,8 +15,21 @@ pub fn use_threads(count: usize) {
     THREADS.store(count, Ordering::Relaxed);
 }
 
+thread_local! {
+    /// Whether this thread works alone.
+    static ALONE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// From now on this thread starts no others: for one of several that each analyse another run.
+pub fn work_alone() {
+    ALONE.set(true);
+}
+
 /// Threads that an analysis uses.
 pub fn threads() -> usize {
+    if ALONE.get() {
+        return 1;
+    }
     match THREADS.load(Ordering::Relaxed) {
         0 => {
             // Asked once, because it reads the limits of control groups from files.
@@ -136,6 +150,19 @@ mod tests {
         });
         assert_eq!(seen, (0..500).collect::<Vec<_>>());
         assert!(most_ahead.load(Ordering::SeqCst) <= 2 * 3, "{most_ahead:?}");
+    }
+
+    #[test]
+    fn a_thread_that_works_alone_starts_no_others() {
+        let here = std::thread::spawn(|| {
+            work_alone();
+            let own = std::thread::current().id();
+            let (one, other) = both(|| std::thread::current().id(), || std::thread::current().id());
+            let mut seen = vec![one, other];
+            in_order(0..3, |_| std::thread::current().id(), |of| seen.push(of));
+            seen.iter().all(|of| *of == own)
+        });
+        assert!(here.join().expect("no panic"));
     }
 
     #[test]

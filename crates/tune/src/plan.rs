@@ -101,8 +101,11 @@ pub struct Plan {
     pub errors: Vec<ModelError>,
     /// How far the figures of the best candidate differ in other phases than those of the search, percent.
     pub phases_percent: f64,
-    /// The greatest of these errors, as a part; changes that buy less are not in the plan.
+    /// The greatest of these errors, as a part: what the figures of the plan may be off.
     pub margin: f64,
+    /// What a change must buy to be in the plan, as a part: more than the simulation is off for the system as it was
+    /// measured, and than the gain differs in other phases.
+    pub least_gain: f64,
     /// Simulated as it is, with the phases of the proof.
     pub as_is: SystemFigures,
     /// Simulated as planned, with the same phases.
@@ -261,8 +264,15 @@ impl Planning<'_> {
         let differs = |(own, other): (&f64, &f64)| (other / own - 1.0).abs();
         let own = search.value(&best).map(|value| value.goals.clone()).unwrap_or_default();
         let phases = own.iter().zip(&in_others.goals).map(differs).filter(|part| part.is_finite()).fold(0.0, f64::max);
-        let margin = margin.max(phases);
-        let margins = vec![margin; self.goals.len()];
+        // In other phases all candidates may be slower. What one gains over the system as it is differs less.
+        let gain = |value: &[f64], of: &Candidates<'_>| -> Vec<f64> {
+            let as_is = |goal: &Goal| of.as_is.of(goal, self.chain).unwrap_or(f64::NAN);
+            value.iter().zip(self.goals).map(|(now, goal)| now / as_is(goal)).collect()
+        };
+        let (gained, in_others) = (gain(&own, &candidates), gain(&in_others.goals, &others));
+        let gains = gained.iter().zip(&in_others).map(differs).filter(|part| part.is_finite()).fold(0.0, f64::max);
+        let (least_gain, margin) = (margin.max(gains), margin.max(phases));
+        let margins = vec![least_gain; self.goals.len()];
         let (simulated, simpler) = (found.evaluations, search.simpler(&best, &margins));
         let mut after = |more: usize| progress(simulated + more);
         let mut search = Search::new(&others, self.settings, &mut after);
@@ -309,6 +319,7 @@ impl Planning<'_> {
             errors,
             phases_percent: 100.0 * phases,
             margin,
+            least_gain,
             as_is,
             planned,
             search: log,

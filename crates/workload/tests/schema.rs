@@ -104,6 +104,16 @@ fn every_ready_made_workload_is_right_and_valid() {
 }
 
 #[test]
+fn the_reference_system_has_the_nodes_and_topics_of_its_source() {
+    let text = std::fs::read_to_string(root().join("workloads/autoware-reference.yaml")).expect("the file");
+    let (workload, _) = parse(&text, "autoware-reference.yaml").unwrap_or_else(|e| panic!("{e}"));
+    let count = |of: fn(&tacho_workload::model::Node) -> usize| workload.nodes.iter().map(of).sum::<usize>();
+    let (topics, subscriptions) = (count(|node| node.publishes.len()), count(|node| node.subscribes.len()));
+    assert_eq!((workload.nodes.len(), topics, subscriptions), (24, 23, 29));
+    assert!(workload.nodes.iter().all(|node| node.thread.as_deref() == Some("executor")));
+}
+
+#[test]
 fn the_autoware_workload_is_the_setting_of_study_e() {
     let text = std::fs::read_to_string(root().join("workloads/autoware-localisation.yaml")).expect("the file");
     let (workload, _) = parse(&text, "autoware-localisation.yaml").unwrap_or_else(|e| panic!("{e}"));

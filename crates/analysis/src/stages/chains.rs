@@ -11,6 +11,7 @@ use crate::link::fate::Fates;
 use crate::link::Messages;
 use crate::notes::Place;
 use crate::observe::Seen;
+use crate::Asked;
 use tacho_tables::in_order::both;
 use tacho_tables::row::Row;
 use tacho_tables::{Cause, ExecutorThread, HostClock, Note, Tables};
@@ -26,14 +27,16 @@ pub(crate) struct Chains {
 }
 
 impl Chains {
-    /// Follows each path over the whole run, and explains what is late and lost.
-    pub fn of(paths: Paths, workload: Option<&Workload>, stated: &Links) -> Chains {
+    /// Follows each path over the whole run, and explains what is late and lost if all is asked for.
+    pub fn of(paths: Paths, workload: Option<&Workload>, stated: &Links, asked: Asked) -> Chains {
         let Paths { mut ways, paths } = paths;
         let (busy, usage) = both(|| Busy::new(&ways), || Usage::new(&ways));
         let mut tracer = Tracer::new(&ways, &usage, busy, workload, stated);
         let mut traced = tracer.trace(paths);
-        let (executors, causes) =
-            both(|| executors(&ways, &tracer.busy), || causes(&tracer, &traced, &Fates::new(&ways)));
+        let (executors, causes) = match asked {
+            Asked::All => both(|| executors(&ways, &tracer.busy), || causes(&tracer, &traced, &Fates::new(&ways))),
+            Asked::NamedChains => (Vec::new(), Vec::new()),
+        };
         drop(tracer);
         let lost_events = lost_events(&ways, traced.left_out);
         ways.notes.add(Place::LostEvents, lost_events);

@@ -5,6 +5,7 @@ use crate::graph::{self, End, Path};
 use crate::notes::Place;
 use crate::observe::Seen;
 use crate::observe::{PublicationSeen, INTERNAL};
+use crate::Asked;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::{CallbackKind, Endpoint, Node, Note, Process};
 use tacho_workload::links::Links;
@@ -17,9 +18,10 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// Finds the paths that a workload or a links file names, and all others from a source to a sink.
-    pub fn of(mut ways: Ways, workload: Option<&Workload>, stated: &Links) -> Paths {
-        let (mut paths, notes) = graph::paths(&ways, workload, stated);
+    /// Finds the paths that a workload or a links file names, and all others from a source to a sink if those are asked
+    /// for.
+    pub fn of(mut ways: Ways, workload: Option<&Workload>, stated: &Links, asked: Asked) -> Paths {
+        let (mut paths, notes) = graph::paths(&ways, workload, stated, asked);
         ways.notes.add(Place::Paths, notes);
         let silent = without_callbacks(&ways);
         let notes: Vec<Note> = silent.iter().map(|process| no_callbacks(&ways, *process)).collect();

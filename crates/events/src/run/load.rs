@@ -69,6 +69,14 @@ impl Load {
         self.others_cpu_s.filter(|_| self.over_s > 0.0).map(|cpu_s| cpu_s / self.over_s)
     }
 
+    /// Part of the CPU time that anybody here asked for and the hypervisor gave to others. On a machine that is mostly
+    /// idle, a small steal is a large part of it.
+    pub fn stolen_part(&self) -> Option<f64> {
+        let stolen_s = self.steal_percent? / 100.0 * f64::from(self.cpus?) * self.over_s;
+        let asked_s = stolen_s + self.machine_cpu_s?;
+        (asked_s > 0.0).then_some(stolen_s / asked_s)
+    }
+
     /// Part of the time of all CPUs in which one was in use, by whomever.
     pub fn used_part(&self) -> Option<f64> {
         let all_s = f64::from(self.cpus?) * self.over_s;
@@ -102,6 +110,20 @@ impl Load {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn little_steal_is_much_of_what_an_idle_machine_asks_for() {
+        let load = |machine_cpu_s| Load {
+            over_s: 10.0,
+            cpus: Some(2),
+            machine_cpu_s: Some(machine_cpu_s),
+            steal_percent: Some(1.0),
+            ..Load::default()
+        };
+        assert_eq!(load(0.6).stolen_part(), Some(0.25));
+        assert_eq!(load(19.8).stolen_part(), Some(0.01));
+        assert_eq!(Load { steal_percent: None, ..load(1.0) }.stolen_part(), None);
+    }
 
     #[test]
     fn runs_of_one_machine_are_no_others_to_each_other() {

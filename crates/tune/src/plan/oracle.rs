@@ -143,7 +143,7 @@ impl Oracle<'_> {
                     }
                 }
                 cpu_percent.extend(simulated.cpu_percent);
-                let tables = tacho_analysis::analyse(run, Some(workload), &mut |_| {})?;
+                let tables = tacho_analysis::analyse_named_chains(run, workload)?;
                 sample(&tables, &mut chains);
                 Ok(())
             })?;

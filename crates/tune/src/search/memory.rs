@@ -6,6 +6,7 @@ use anyhow::{anyhow, Result};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use tacho_tables::in_order::work_alone;
 
 /// All candidates that were evaluated.
 pub(super) struct Memory<'p> {
@@ -81,7 +82,11 @@ impl<'p> Memory<'p> {
         };
         std::thread::scope(|scope| {
             for _ in 0..self.settings.threads.clamp(1, new.len().max(1)) {
-                scope.spawn(work);
+                scope.spawn(|| {
+                    // A candidate is simulated for so short that threads cost more than they save.
+                    work_alone();
+                    work();
+                });
             }
         });
         let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
