@@ -137,7 +137,7 @@ pub fn run(mut options: Tune) -> Outcome {
             None => return verdict(&failures),
         }
         if !options.json {
-            print_gain(&out, &tuned)?;
+            print_gain(&out, &printed.chain, &tuned)?;
             runs::print(&planning::kept(printed.proof.iter().map(|(name, proof)| (*name, proof))))?;
         }
     }
@@ -397,7 +397,7 @@ fn prove(
     Ok(Some(proving.conclude(ended, &out).context("proof")?))
 }
 
-fn print_gain(out: &RunDirectory, tuned: &[(&str, Tuned)]) -> Outcome {
+fn print_gain(out: &RunDirectory, chain: &str, tuned: &[(&str, Tuned)]) -> Outcome {
     let names: Vec<&str> = std::iter::once(UNTUNED).chain(tuned.iter().map(|(name, _)| *name)).collect();
     let summaries = names
         .iter()
@@ -405,7 +405,7 @@ fn print_gain(out: &RunDirectory, tuned: &[(&str, Tuned)]) -> Outcome {
         .collect::<Result<Vec<_>, _>>()
         .context("figures of the proof")?;
     let pairs: Vec<(&str, &Summary)> = names.iter().copied().zip(&summaries).collect();
-    runs::print(&Lines::composed(&explain::terminal().before_after(&pairs)))
+    runs::print(&Lines::composed(&explain::terminal().before_after(&pairs, Some(chain))))
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> Outcome {

@@ -208,7 +208,8 @@ pub struct HopMeans<'a> {
 /// The data of a report.
 pub fn page(runs: &[ReportRun]) -> Result<Page<'_>> {
     let summaries: Vec<&Summary> = runs.iter().map(|run| &run.summary).collect();
-    let compared = compare(&summaries);
+    let tuned = runs.iter().find_map(|run| run.proof.as_ref());
+    let compared = compare(&summaries, tuned.map(|proof| proof.chain.as_str()));
     let path = compared.first().and_then(|first| Some(&summaries[0].chains[first.chain?].path));
     let compared = |run: usize| {
         let drawn = runs[run].tables.chains.iter().position(|chain| Some(&chain.path) == path);

@@ -84,7 +84,7 @@ pub fn render_explain(summary: &Summary, info: &RunInfo) -> String {
 
 /// [`Terminal::before_after`] without colour, 100 characters wide.
 pub fn render_before_after(runs: &[(&str, &Summary)]) -> String {
-    Terminal::default().before_after(runs)
+    Terminal::default().before_after(runs, None)
 }
 
 impl Terminal {

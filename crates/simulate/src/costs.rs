@@ -123,8 +123,9 @@ impl Costs {
         if !self.wake_up.is_empty() || self.timer.is_empty() {
             return (self.wake_up.clone(), None);
         }
-        let text = "no run shows how long a message takes to wake its node (all nodes spin there): simulated as that \
-                    of timers, less the 50 us by which the kernel may delay them";
+        let text =
+            "no run shows how long a message takes to wake its node (none slept there until one came): simulated \
+                    as that of timers, less the 50 us by which the kernel may delay them";
         (self.timer.map(|ns| (ns - TIMER_SLACK_NS).max(0)), Some(text.into()))
     }
 

@@ -337,7 +337,10 @@ export interface PageChain {
 
 /** What became of the chain that the runs are compared by. */
 export interface PageCompared {
-  /** The chain that is critical in the first run, followed by its path; absent where this run does not have it. */
+  /**
+   * The chain that was tuned, else the one that is critical in the first run, followed by its path; absent where
+   * this run does not have it.
+   */
   chain?: number;
   /** What is drawn of it: an index into `PageRun::chains`. */
   drawn?: number;

@@ -8,11 +8,12 @@ use tacho_printing::visible;
 use tacho_tables::summary::{ChainFigures, Summary};
 
 impl Terminal {
-    /// The same chain in several runs, the first being the one to compare with.
-    pub fn before_after(&self, runs: &[(&str, &Summary)]) -> String {
+    /// The same chain in several runs, the first being the one to compare with: that of this name, else the critical
+    /// one.
+    pub fn before_after(&self, runs: &[(&str, &Summary)], tuned: Option<&str>) -> String {
         let mut out = String::new();
         let summaries: Vec<&Summary> = runs.iter().map(|(_, summary)| *summary).collect();
-        let compared = compare(&summaries);
+        let compared = compare(&summaries, tuned);
         let figures_of = |run: usize, chain: Option<usize>| chain.map(|chain| &summaries[run].chains[chain]);
         let first = compared.first().and_then(|first| figures_of(0, first.chain));
         let Some(chain) = first.filter(|chain| chain.end_to_end_ms.is_some()) else {
@@ -59,7 +60,7 @@ impl Terminal {
             let label = runs[run].0;
             if compared.chain.is_none() {
                 self.line(&mut out, &format!("{label}: has no chain with the path of {}", chain.name));
-            } else if let Some(other) = figures_of(run, compared.other_critical) {
+            } else if let Some(other) = figures_of(run, compared.other_critical).filter(|_| chain.critical) {
                 self.line(
                     &mut out,
                     &format!("{label}: its critical chain is another one, {} ({})", other.name, ends(other)),
