@@ -192,6 +192,9 @@ fn trust(text: &mut String, plan: &Plan) {
     plan.doubts.iter().for_each(|doubt| {
         let _ = writeln!(text, "- {doubt}");
     });
+    if !plan.doubts.is_empty() {
+        text.push('\n');
+    }
 }
 
 fn measured_first(text: &mut String, plan: &Plan) {
