@@ -154,6 +154,20 @@ def test_the_twin_of_a_foreign_trace_does_what_was_measured(tacho, twin, name, o
     assert abs(prediction["chains"][0]["error_percent"]["mean"]) < 100 * off, prediction["chains"][0]
 
 
+def test_the_twin_of_a_foreign_trace_calls_its_service(tacho, twin):
+    with tarfile.open(ROOT / "tests/fixtures/ctf/service_5s.tar.gz") as of:
+        of.extractall(tacho.directory / "trace")
+    tacho("import", "trace", "-o", "imported")
+    of = twin("imported")
+    assert of["chains"] == {"svc_client_to_svc_server_and_back": ["svc_client", "svc_server", "svc_client"]}
+    tacho("simulate", "twin.yaml", "--costs", "imported", "--set", "run.duration=60 s", "-o", "simulated")
+    [simulated] = json.loads((tacho.directory / "simulated/summary.json").read_text())["chains"]
+    chains = json.loads((tacho.directory / "imported/summary.json").read_text())["chains"]
+    [measured] = [chain for chain in chains if chain["critical"]]
+    # Virtual time: the same on every machine.
+    assert simulated["end_to_end_ms"]["mean"] == pytest.approx(measured["end_to_end_ms"]["mean"], rel=0.05)
+
+
 def test_a_recording_is_simulated_as_its_twin_and_shows_costs(tacho, twin):
     with tarfile.open(ROOT / "tests/fixtures/ctf/talker_listener_5s.tar.gz") as of:
         of.extractall(tacho.directory / "trace")

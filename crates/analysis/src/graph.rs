@@ -156,9 +156,9 @@ fn named(
     notes: &mut Vec<Note>,
 ) -> Vec<Path> {
     let mut paths = Vec::new();
-    let of_links = stated.chains.iter().filter(|c| !c.nodes.is_empty()).map(|c| (&c.name, &c.nodes));
-    let of_workload = workload.into_iter().flat_map(|w| &w.chains).map(|c| (&c.name, &c.nodes));
-    for (chain, wanted) in of_workload.chain(of_links) {
+    let of_links = stated.chains.iter().filter(|c| !c.nodes.is_empty()).map(|c| (&c.name, &c.nodes, false));
+    let of_workload = workload.into_iter().flat_map(|w| &w.chains).map(|c| (&c.name, &c.nodes, true));
+    for (chain, wanted, is_of_workload) in of_workload.chain(of_links) {
         let stops: Option<Vec<Stop>> = wanted.iter().map(|name| stop(seen, name)).collect();
         let mut found: Vec<Vec<Row<Topic>>> = vec![Vec::new()];
         for pair in stops.iter().flat_map(|stops| stops.windows(2)) {
@@ -174,7 +174,11 @@ fn named(
                     let over: Vec<&str> = topics.iter().map(|t| seen.topics.names[*t].as_str()).collect();
                     let name = if several { format!("{chain} over {}", over.join(" ")) } else { chain.clone() };
                     let by: Vec<Vec<Row<Callback>>> = stops.iter().map(|stop| stop.1.clone()).collect();
-                    let end = graph.end_of(&nodes, &topics, &by[by.len() - 1]);
+                    let end = match graph.end_of(&nodes, &topics, &by[by.len() - 1]) {
+                        // As with the response of a service, which a twin has as a message.
+                        End::Return if is_of_workload => End::Callback,
+                        end => end,
+                    };
                     let output = graph.callbacks.only_output(seen, &by[by.len() - 1]);
                     paths.push(Path { by, end, output, named: true, ..Path::new(name, &nodes, &topics) });
                 }

@@ -136,11 +136,19 @@ impl Twin {
     /// service calls as messages.
     pub fn express(&self, tables: &mut Tables, summary: &mut Summary) {
         self.calls.join(tables);
-        // A recorded round trip to a server ends with what the client does then, one of the twin with the response.
-        summary.chains.retain(|chain| !calls::comes_back(&chain.path));
+        // A recorded round trip to a server ends with what the client does then, one that the twin does not name with
+        // the response.
+        summary.chains.retain(|chain| !calls::comes_back(&chain.path) || self.has_chain(&chain.path));
         self.names.apply(tables, summary);
         name_chains(&self.workload, tables.chains.iter_mut().map(|chain| (&mut chain.name, &chain.path)));
         name_chains(&self.workload, summary.chains.iter_mut().map(|chain| (&mut chain.name, &chain.path)));
+    }
+
+    /// Whether a recorded path has the nodes of a chain of the twin.
+    fn has_chain(&self, path: &[String]) -> bool {
+        let nodes = || path.iter().step_by(2).map(|node| self.names.of_node(node));
+        let is_it = |chain: &Chain| nodes().eq(chain.nodes.iter().map(|node| Some(format!("/{node}"))));
+        self.workload.chains.iter().any(is_it)
     }
 }
 

@@ -45,6 +45,29 @@ fn a_chain_on_arrival_takes_the_sum_of_its_work() {
     assert_eq!(chain.lost, 0);
 }
 
+/// A planner that asks a router for a route before it plans.
+const ASKS: &str = "
+middleware: inproc
+nodes:
+  planner:
+    subscribes: {/route: {work: 3 ms}}
+    publishes: {/request: {rate: 10 Hz, work: 1 ms}, /plan: {from: /route}}
+  router: {subscribes: [/request], publishes: [/route], work: 5 ms}
+  act:    {subscribes: [/plan], work: 2 ms}
+chains: {back: [planner, router, planner], through: [planner, router, planner, act]}
+run: {duration: 5 s, seed: 3}
+";
+
+#[test]
+fn a_chain_that_passes_a_node_again_has_the_work_of_both_callbacks() {
+    let (_folder, summary) = simulated(&workload(ASKS), 2, 0);
+    for (name, ms) in [("back", 1.0 + 5.0 + 3.0), ("through", 1.0 + 5.0 + 3.0 + 2.0)] {
+        let times = chain(&summary, name).end_to_end_ms.as_ref().expect("times");
+        assert_eq!(times.count, 50, "{name}");
+        assert!((times.min - ms).abs() < 1e-6 && (times.max - ms).abs() < 1e-6, "{name}: {times:?}");
+    }
+}
+
 #[test]
 fn on_one_cpu_nodes_that_get_one_message_wait_for_each_other() {
     let text = CHAIN.replace("act:", "also: {subscribes: [/a], work: 3 ms}\n  act:").replace("5 s", "20 s");
