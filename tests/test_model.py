@@ -270,17 +270,17 @@ def test_the_twin_of_nodes_that_call_a_service_calls_it(tacho, twin, ros_python,
     if how == "wait":
         assert "/route_response_of_planner" not in router["publishes"]
         [timer] = planner["timers"].values()
-        assert 10 <= slept_ms({**planner, **timer}) < 30, "2 ms before the call, 5 ms in it, and 3 ms after it"
+        assert 27 <= slept_ms({**planner, **timer}) < 45, "2 ms before the call, 5 ms in it, and 20 ms after it"
         assert ["planner", "control"] in of["chains"].values(), of["chains"]
     else:
         assert 2 <= slept_ms(planner["publishes"][asks]) < 4
-        assert 3 <= slept_ms(planner["subscribes"]["/route_response_of_planner"]) < 6
+        assert 20 <= slept_ms(planner["subscribes"]["/route_response_of_planner"]) < 26
         assert ["planner", "router", "planner", "control"] in of["chains"].values(), of["chains"]
     tacho("simulate", "recorded", "-o", "simulated")
     prediction = json.loads((tacho.directory / "simulated/prediction.json").read_text())
     [chain] = [chain for chain in prediction["chains"] if "measured" in chain]
-    # Callbacks sleep for 10 ms in all. What other processes take from the CPUs is measured, and not in the twin.
-    assert 10 <= chain["simulated"]["mean_ms"] < 1.4 * chain["measured"]["mean_ms"], chain
+    # Callbacks sleep for 27 ms in all. What other processes take from the CPUs is measured, and not in the twin.
+    assert 27 <= chain["simulated"]["mean_ms"] < 1.4 * chain["measured"]["mean_ms"], chain
     if how != "wait":
         # What if the router took 20 ms more?
         of["nodes"]["router"]["subscribes"][asks]["sleep"] = "25 ms"

@@ -3,7 +3,7 @@
 usage: asking_nodes.py planner callback|coroutine|wait SECONDS
        asking_nodes.py display|router|control SECONDS
 
-The planner prepares for 2 ms, the router takes 5 ms, and planning takes 3 ms: in a callback of the response, in a coroutine that awaits it,
+The planner prepares for 2 ms, the router takes 5 ms, and planning takes 20 ms: in a callback of the response, in a coroutine that awaits it,
 or in the timer's callback, which waits. The display asks the router now and then.
 """
 
@@ -40,7 +40,7 @@ class Planner(Node):
         self.plan(self.router.call(GetParameters.Request()))
 
     def plan(self, route):
-        time.sleep(0.003)
+        time.sleep(0.02)
         self.publisher.publish(String(data="plan"))
 
 
