@@ -257,9 +257,9 @@ def test_the_twin_of_an_rclpy_node_has_its_callback_groups(tacho, twin, ros_pyth
 
 @pytest.mark.parametrize("how", ["callback", "coroutine", "wait"])
 def test_the_twin_of_nodes_that_call_a_service_calls_it(tacho, twin, ros_python, how):
-    roles = ("router 9", "control 9", "display 8", f"planner {how} 7")
-    nodes = " & ".join(f"{ros_python} {PROGRAMS / 'asking_nodes.py'} {role}" for role in roles)
-    tacho("record", "-o", "recorded", "--", "sh", "-c", f"{nodes} & wait")
+    node = f"{ros_python} {PROGRAMS / 'asking_nodes.py'}"
+    others = " ".join(f'{node} {role} & others="$others $!";' for role in ("router", "control", "display"))
+    tacho("record", "-o", "recorded", "--", "sh", "-c", f"{others} {node} planner {how} 7; kill $others; wait")
     of = twin("recorded")
     planner, router, display = (of["nodes"][name] for name in ("planner", "router", "display"))
     # Each client takes its own responses.

@@ -1,7 +1,9 @@
 """A planner that asks a router for each plan, ordinary rclpy nodes: `timer -> route request -> route response -> /plan -> control`.
 
 usage: asking_nodes.py planner callback|coroutine|wait SECONDS
-       asking_nodes.py display|router|control SECONDS
+       asking_nodes.py display|router|control
+
+The planner ends after so many seconds, the others when they get a signal: they must outlive it.
 
 The planner prepares for 2 ms, the router takes 5 ms, and planning takes 20 ms: in a callback of the response, in a coroutine that awaits it,
 or in the timer's callback, which waits. The display asks the router now and then.
@@ -69,11 +71,12 @@ class Control(Node):
 
 
 rclpy.init()
-role, *how, seconds = sys.argv[1:]
-node = {"planner": Planner, "display": Display, "router": Router, "control": Control}[role](*how)
+role, *options = sys.argv[1:]
+node = {"planner": Planner, "display": Display, "router": Router, "control": Control}[role](*options[:1])
 executor = MultiThreadedExecutor(2)
 executor.add_node(node)
-threading.Timer(float(seconds), rclpy.shutdown).start()
+if role == "planner":
+    threading.Timer(float(options[1]), rclpy.shutdown).start()
 try:
     executor.spin()
 except ExternalShutdownException:

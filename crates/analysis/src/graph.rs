@@ -65,6 +65,11 @@ impl Path {
         same && self.output == other.output && self.end == other.end && self.by == other.by
     }
 
+    /// Whether another is the same round trip, and is cut where it comes back.
+    fn is_round_trip_of(&self, other: &Path) -> bool {
+        self.named && other.end == End::Return && self.nodes == other.nodes && self.topics == other.topics
+    }
+
     /// Whether its instances end with the same outputs as those of another.
     pub fn ends_as(&self, other: &Path) -> bool {
         let same = self.nodes.last() == other.nodes.last() && self.topics.last() == other.topics.last();
@@ -123,7 +128,7 @@ pub(crate) fn paths(seen: &Ways, workload: Option<&Workload>, stated: &Links, as
             notes.push(Note { name: "paths-cut".into(), count: 1, text });
         }
         for path in all {
-            if !paths.iter().any(|known| known.is_way_of(&path)) {
+            if !paths.iter().any(|known| known.is_way_of(&path) || known.is_round_trip_of(&path)) {
                 paths.push(path);
             }
         }

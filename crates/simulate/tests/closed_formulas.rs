@@ -61,6 +61,7 @@ run: {duration: 5 s, seed: 3}
 #[test]
 fn a_chain_that_passes_a_node_again_has_the_work_of_both_callbacks() {
     let (_folder, summary) = simulated(&workload(ASKS), 2, 0);
+    assert_eq!(summary.chains.len(), 2, "no other chain is one of these");
     for (name, ms) in [("back", 1.0 + 5.0 + 3.0), ("through", 1.0 + 5.0 + 3.0 + 2.0)] {
         let times = chain(&summary, name).end_to_end_ms.as_ref().expect("times");
         assert_eq!(times.count, 50, "{name}");
