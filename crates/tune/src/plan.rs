@@ -105,6 +105,7 @@ pub struct Plan {
     pub margin: f64,
     /// What a change must buy to be in the plan, as a part: more than the simulation is off for the system as it was
     /// measured, and than the gain differs in other phases.
+    #[serde(default)]
     pub least_gain: f64,
     /// Simulated as it is, with the phases of the proof.
     pub as_is: SystemFigures,
