@@ -104,7 +104,7 @@ pub struct Plan {
     /// The greatest of these errors, as a part: what the figures of the plan may be off.
     pub margin: f64,
     /// What a change must buy to be in the plan, as a part: more than the simulation is off for the system as it was
-    /// measured, and than the gain differs in other phases.
+    /// measured, and than the figure or its gain differs in other phases, the less of both.
     #[serde(default)]
     pub least_gain: f64,
     /// Simulated as it is, with the phases of the proof.
@@ -265,14 +265,17 @@ impl Planning<'_> {
         let differs = |(own, other): (&f64, &f64)| (other / own - 1.0).abs();
         let own = search.value(&best).map(|value| value.goals.clone()).unwrap_or_default();
         let phases = own.iter().zip(&in_others.goals).map(differs).filter(|part| part.is_finite()).fold(0.0, f64::max);
-        // In other phases all candidates may be slower. What one gains over the system as it is differs less.
+        // In other phases all candidates may be slower, and what one gains over the system as it is differs less; of one
+        // that states phases, the figure itself does.
         let gain = |value: &[f64], of: &Candidates<'_>| -> Vec<f64> {
             let as_is = |goal: &Goal| of.as_is.of(goal, self.chain).unwrap_or(f64::NAN);
             value.iter().zip(self.goals).map(|(now, goal)| now / as_is(goal)).collect()
         };
-        let (gained, in_others) = (gain(&own, &candidates), gain(&in_others.goals, &others));
-        let gains = gained.iter().zip(&in_others).map(differs).filter(|part| part.is_finite()).fold(0.0, f64::max);
-        let (least_gain, margin) = (margin.max(gains), margin.max(phases));
+        let (gained, there) = (gain(&own, &candidates), gain(&in_others.goals, &others));
+        let figures = own.iter().zip(&in_others.goals).map(differs);
+        let less = figures.zip(gained.iter().zip(&there).map(differs)).map(|(figure, gain)| figure.min(gain));
+        let less = less.filter(|part| part.is_finite()).fold(0.0, f64::max);
+        let (least_gain, margin) = (margin.max(less), margin.max(phases));
         let margins = vec![least_gain; self.goals.len()];
         let (simulated, simpler) = (found.evaluations, search.simpler(&best, &margins));
         let mut after = |more: usize| progress(simulated + more);

@@ -184,8 +184,8 @@ fn trust(text: &mut String, plan: &Plan) {
     let _ = writeln!(
         text,
         "In other phases than those of the search, the best candidate differs by {:.1} %. Changes that buy less than \
-         {:.1} % are not in the plan: the simulation is off by as much, or the gain differs by as much in other \
-         phases.\n",
+         {:.1} % are not in the plan: the simulation is off by as much, or the figure and its gain differ by \
+         as much in other phases.\n",
         plan.phases_percent,
         100.0 * plan.least_gain
     );
