@@ -265,7 +265,7 @@ impl Planning<'_> {
         let differs = |(own, other): (&f64, &f64)| (other / own - 1.0).abs();
         let own = search.value(&best).map(|value| value.goals.clone()).unwrap_or_default();
         let phases = own.iter().zip(&in_others.goals).map(differs).filter(|part| part.is_finite()).fold(0.0, f64::max);
-        // In other phases all candidates may be slower, and what one gains over the system as it is differs less; of one
+        // In other phases all candidates may be slower, and what one gains differs less; of one
         // that states phases, the figure itself does.
         let gain = |value: &[f64], of: &Candidates<'_>| -> Vec<f64> {
             let as_is = |goal: &Goal| of.as_is.of(goal, self.chain).unwrap_or(f64::NAN);
