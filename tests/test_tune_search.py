@@ -137,8 +137,7 @@ def test_timers_of_a_chain_on_ros2_fire_when_their_messages_have_come(tacho, wor
     # Control fires five times with each path, 40 ms after it on the average. What is left are work and ways; as it is,
     # timers of 10 and 50 Hz wait for half of 100 and 20 ms on the average.
     before, after = (proof[side]["end_to_end_ms"]["mean"] for side in ("before", "after"))
-    # A stall of a shared machine makes paths of one repeat wait for the planner's next period.
-    assert 47 < proof["after"]["end_to_end_ms"]["least"] < 65 and after < 0.8 * before, proof
+    assert 47 < after < 65 and after < 0.8 * before, proof
     [first, *_] = sorted((tacho.directory / "out/planned").glob("repeats/*/run.json"))
     phases = json.loads(first.read_text())["phases"]
     assert phases["lidar"] == 0 and 0 < phases["planner"] < 0.5
