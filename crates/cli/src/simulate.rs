@@ -106,9 +106,6 @@ fn predicted(run: &RunDirectory, of: Prediction) -> Result<Prediction, Failure> 
     Ok(prediction)
 }
 
-/// Part of the CPU time that was asked for from which on stalls by the hypervisor decide a tail.
-const MUCH_STOLEN_PERCENT: f64 = 3.0;
-
 /// Says so if others used much of the machine while costs were measured.
 pub fn say_others(costs: &Costs) {
     if costs.others_cpus > Load::MUCH_OTHERS_CPUS {
@@ -117,11 +114,10 @@ pub fn say_others(costs: &Costs) {
             costs.others_cpus
         );
     }
-    if costs.stolen_percent > MUCH_STOLEN_PERCENT {
+    if let Some(percent) = costs.stolen_percent.filter(|percent| *percent > Load::MUCH_STOLEN_PERCENT) {
         eprintln!(
-            "tacho: the hypervisor gave others {:.0} % of the CPU time that was asked for while the costs were \
-             measured: what is simulated has no such stalls",
-            costs.stolen_percent
+            "tacho: the hypervisor gave others {percent:.0} % of the CPU time that was asked for while the costs were \
+             measured: what is simulated has no such stalls"
         );
     }
 }

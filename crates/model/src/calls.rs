@@ -43,13 +43,15 @@ impl Calls {
         if unknown > 0 {
             made.lacks.push(format!("{unknown} service calls whose client or server was not recorded."));
         }
+        let mut clients: BTreeMap<&str, BTreeSet<Row<Node>>> = BTreeMap::new();
+        for (service, client, _) in pairs.keys() {
+            clients.entry(service).or_default().insert(*client);
+        }
         for ((service, client, server), calls) in &pairs {
-            let clients: BTreeSet<Row<Node>> =
-                pairs.keys().filter(|of| of.0 == *service).map(|(_, client, _)| *client).collect();
             let name = &tables.nodes[*client].name;
             let mut topic = |way: &str| {
                 let way = format!("{service} {way}");
-                if clients.len() == 1 {
+                if clients[service].len() == 1 {
                     return way;
                 }
                 let own = format!("{way} of {}", name.trim_start_matches('/').replace('/', "_"));

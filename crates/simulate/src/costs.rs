@@ -27,8 +27,8 @@ pub struct Costs {
     /// What others used of its CPUs meanwhile, on the average.
     pub others_cpus: f64,
     /// Part of the CPU time that was asked for and the hypervisor gave to others meanwhile, percent.
-    #[serde(default)]
-    pub stolen_percent: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stolen_percent: Option<f64>,
     /// Messages, by topic and run.
     pub transfers: Vec<Transfer>,
     /// From a timer's due time to its callback, on an idle CPU.
@@ -123,9 +123,8 @@ impl Costs {
         if !self.wake_up.is_empty() || self.timer.is_empty() {
             return (self.wake_up.clone(), None);
         }
-        let text =
-            "no run shows how long a message takes to wake its node (none slept there until one came): simulated \
-                    as that of timers, less the 50 us by which the kernel may delay them";
+        let text = "no run shows how long a message takes to wake its node (none slept there until one came): \
+                    simulated as that of timers, less the 50 us by which the kernel may delay them";
         (self.timer.map(|ns| (ns - TIMER_SLACK_NS).max(0)), Some(text.into()))
     }
 

@@ -155,8 +155,9 @@ pub fn fit(runs: &[RunDirectory]) -> Result<Costs> {
             Run::new(&tables, &info, &workload).sample(&mut samples);
         }
     }
-    let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len().max(1) as f64;
-    (costs.others_cpus, costs.stolen_percent) = (mean(&others), 100.0 * mean(&stolen));
+    let mean = |of: &[f64]| (!of.is_empty()).then(|| of.iter().sum::<f64>() / of.len() as f64);
+    costs.others_cpus = mean(&others).unwrap_or(0.0);
+    costs.stolen_percent = mean(&stolen).map(|part| 100.0 * part);
     samples.into_costs(&mut costs);
     Ok(costs)
 }

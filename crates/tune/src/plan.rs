@@ -262,20 +262,19 @@ impl Planning<'_> {
             format!("none of {} candidates keeps {} without losing outputs", found.evaluations, bounds.join(", "))
         })?;
         let in_others = others.evaluate(&best)?;
-        let differs = |(own, other): (&f64, &f64)| (other / own - 1.0).abs();
         let own = search.value(&best).map(|value| value.goals.clone()).unwrap_or_default();
-        let phases = own.iter().zip(&in_others.goals).map(differs).filter(|part| part.is_finite()).fold(0.0, f64::max);
-        // In other phases all candidates may be slower, and what one gains differs less; of one
-        // that states phases, the figure itself does.
-        let gain = |value: &[f64], of: &Candidates<'_>| -> Vec<f64> {
-            let as_is = |goal: &Goal| of.as_is.of(goal, self.chain).unwrap_or(f64::NAN);
-            value.iter().zip(self.goals).map(|(now, goal)| now / as_is(goal)).collect()
-        };
-        let (gained, there) = (gain(&own, &candidates), gain(&in_others.goals, &others));
-        let figures = own.iter().zip(&in_others.goals).map(differs);
-        let less = figures.zip(gained.iter().zip(&there).map(differs)).map(|(figure, gain)| figure.min(gain));
-        let less = less.filter(|part| part.is_finite()).fold(0.0, f64::max);
-        let (least_gain, margin) = (margin.max(less), margin.max(phases));
+        let differs = |own: f64, other: f64| Some((other / own - 1.0).abs()).filter(|part| part.is_finite());
+        let was = |of: &Candidates<'_>, goal: &Goal| of.as_is.of(goal, self.chain).unwrap_or(f64::NAN);
+        // In other phases all candidates may be slower, and what one gains differs less; of a plan that states phases,
+        // the figure itself does.
+        let (mut phases, mut steadier) = (0.0_f64, 0.0_f64);
+        for ((goal, own), there) in self.goals.iter().zip(&own).zip(&in_others.goals) {
+            let figure = differs(*own, *there);
+            let gain = differs(own / was(&candidates, goal), there / was(&others, goal));
+            phases = phases.max(figure.unwrap_or(0.0));
+            steadier = steadier.max(figure.into_iter().chain(gain).reduce(f64::min).unwrap_or(0.0));
+        }
+        let (least_gain, margin) = (margin.max(steadier), margin.max(phases));
         let margins = vec![least_gain; self.goals.len()];
         let (simulated, simpler) = (found.evaluations, search.simpler(&best, &margins));
         let mut after = |more: usize| progress(simulated + more);

@@ -197,9 +197,11 @@ impl Check<'_> {
             for (index, (name, &span)) in chain.nodes.iter().zip(spans).enumerate() {
                 let Some(node) = self.known(name, span, report) else { continue };
                 // A node may be passed again, as by what comes back of a request, but not on the same way.
-                let passes = |way: &[String]| index > 0 && way == &chain.nodes[index - 1..=index];
-                let first = chain.nodes[..index].windows(2).position(passes);
-                if let Some(first) = first.or(chain.nodes[..index].last().filter(|of| *of == name).map(|_| index - 1)) {
+                let from = index.checked_sub(1);
+                let stays = from.filter(|from| chain.nodes[*from] == *name);
+                let again = from
+                    .and_then(|from| chain.nodes[..index].windows(2).position(|way| way == &chain.nodes[from..=index]));
+                if let Some(first) = again.or(stays) {
                     report.error(
                         "cycle",
                         span,

@@ -43,6 +43,8 @@ impl Load {
     pub const MUCH_OTHERS_CPUS: f64 = 0.5;
     /// Steal is reported if it is more than this share of the time of all CPUs.
     pub const MUCH_STEAL_PERCENT: f64 = 1.0;
+    /// Stalls by the hypervisor decide a tail if they are more than this share of the CPU time that was asked for.
+    pub const MUCH_STOLEN_PERCENT: f64 = 3.0;
     /// Part of the time of all CPUs from which on none is free.
     const FULL: f64 = 0.95;
     /// Least time for which either is reported: over less, the kernel's ticks of 10 ms are too coarse.
