@@ -276,6 +276,11 @@ def test_the_twin_of_nodes_that_call_a_service_calls_it(tacho, twin, ros_python,
         assert 2 <= slept_ms(planner["publishes"][asks]) < 4
         assert 20 <= slept_ms(planner["subscribes"]["/route_response_of_planner"]) < 26
         assert ["planner", "router", "planner", "control"] in of["chains"].values(), of["chains"]
+    callbacks = json.loads((tacho.directory / "recorded/summary.json").read_text())["callbacks"]
+    responses = [c for c in callbacks if c["node"] == "/planner" and c["kind"] == "client"]
+    # A future each, and one function.
+    assert [c["function"] for c in responses] == (["Planner.plan"] if how == "callback" else [])
+    assert all(c["count"] > 50 for c in responses), responses
     tacho("simulate", "recorded", "-o", "simulated")
     prediction = json.loads((tacho.directory / "simulated/prediction.json").read_text())
     [chain] = [chain for chain in prediction["chains"] if "measured" in chain]

@@ -152,11 +152,19 @@ impl Handles {
                 self.clients.insert(client, (self.nodes.get(&node).copied(), texts.get(name).to_string()));
             }
             Payload::RclpyClientCallbackAdded { client, callback } => {
-                let callback = self.unowned_callback(seen, process, callback);
-                if let Some((node, service)) = self.clients.get(&client) {
-                    let row = &mut seen.callbacks[callback];
-                    (row.kind, row.node, row.topic) =
-                        (CallbackKind::Client, *node, Some(format!("{service} response")));
+                let owner = self.clients.get(&client).map(|(node, service)| (*node, format!("{service} response")));
+                // It is added to the future of each request anew.
+                let is_known =
+                    self.callbacks.get(&callback).zip(owner.as_ref()).is_some_and(|(known, (node, topic))| {
+                        let row = &seen.callbacks[*known];
+                        row.kind == CallbackKind::Client && row.node == *node && row.topic.as_ref() == Some(topic)
+                    });
+                if !is_known {
+                    let callback = self.unowned_callback(seen, process, callback);
+                    if let Some((node, topic)) = owner {
+                        let row = &mut seen.callbacks[callback];
+                        (row.kind, row.node, row.topic) = (CallbackKind::Client, node, Some(topic));
+                    }
                 }
             }
             Payload::RmwClientInit { rmw_client, .. } => drop(self.client_callbacks.remove(&rmw_client)),
