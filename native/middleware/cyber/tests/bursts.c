@@ -3,38 +3,17 @@
 // bursts PLUGIN.so TRANSPORT tests order and completeness, which the conformance suite cannot test here. Cyber RT's
 // reader begins with the newest message that is there when its callback runs for the first time, so messages of a first
 // burst may be lost. After one message, bursts from two threads come whole and in order.
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <tacho/middleware.h>
 
 #include "../../conformance/domain.h"
+#include "check.h"
 
 enum { BURST = 200, TOPICS = 2 };
 static const struct tacho_qos deep = {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, 2 * BURST};
 static const struct tacho_middleware *mw;
-
-#define CHECK(condition, ...)                         \
-  do {                                                \
-    if (!(condition)) {                               \
-      fprintf(stderr, "%s:%d: ", __FILE__, __LINE__); \
-      fprintf(stderr, __VA_ARGS__);                   \
-      fprintf(stderr, "\n");                          \
-      exit(1);                                        \
-    }                                                 \
-  } while (0)
-#define WAIT(condition)                                                                                           \
-  ({                                                                                                              \
-    time_t until = time(NULL) + 20;                                                                               \
-    int held;                                                                                                     \
-    while (!(held = !!(condition)) && time(NULL) < until) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL); \
-    held;                                                                                                         \
-  })
 
 static void publish(struct tacho_publisher *p, uint64_t sequence) {
   char error[TACHO_ERROR_SIZE] = "";
@@ -62,13 +41,7 @@ static void *burst(void *publisher) {
 
 int main(int count, char **arguments) {
   CHECK(count == 3, "usage: bursts PLUGIN.so TRANSPORT");
-  void *library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
-  CHECK(library, "%s", dlerror());
-  void *symbol = dlsym(library, "tacho_middleware");
-  const struct tacho_middleware *(*entry)(void);
-  memcpy(&entry, &symbol, sizeof entry);
-  CHECK(entry && (mw = entry())->abi == TACHO_MIDDLEWARE_ABI, "%s: no tacho_middleware of ABI %u in it", arguments[1],
-        TACHO_MIDDLEWARE_ABI);
+  mw = middleware_of(arguments[1]);
   char error[TACHO_ERROR_SIZE] = "";
   const void *handle;
   int traced;
