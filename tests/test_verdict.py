@@ -55,7 +55,9 @@ def test_a_callback_that_blocks_the_planner_now_and_then_is_named_first(tacho, r
     advice = tacho.json("tune", "run")
     step = advice["steps"][0]
     assert advice["verdict"] == verdict and (step["lever"], step["node"]) == ("callback_group", "/planner")
-    assert step["worst_ms"] == [verdict["worst_ms"], first["worst_without_ms"]]
+    # A promise only if the longest of all waited for it.
+    gained = first["worst_without_ms"] < verdict["worst_ms"]
+    assert step.get("worst_ms") == ([verdict["worst_ms"], first["worst_without_ms"]] if gained else None)
     assert step["evidence"] == first["text"] and set(step["minds"]) == {"Planner.plan", "Planner.on_points"}
     refused = tacho("tune", "run", "--method", "arrival", expect=2).stderr
     assert "--method has nothing to change" in refused and "no workload.yaml" in refused and "twin" in refused

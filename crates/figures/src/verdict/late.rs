@@ -12,6 +12,9 @@ use tacho_tables::{Cause, CauseKind, Chain, Execution, Instance, Name};
 
 const NS_PER_MS: f64 = 1e6;
 
+/// Part of its time for which a callback computes at least, if it lacks a CPU: 20 threads would have to share one.
+pub(super) const LEAST_COMPUTED: f64 = 0.05;
+
 /// A late instance with what it consists of.
 pub(super) struct Case<'a> {
     pub end_to_end_ms: f64,
@@ -143,6 +146,16 @@ impl<'a> Late<'a> {
             usual.entry((cause.position, cause.kind, cause.by.as_str())).or_insert((repeat, cause));
         }
         usual.into_values().collect()
+    }
+
+    /// Whether a callback usually computes so little of its time that it was off the CPU by its own will.
+    pub fn slept(&self, off_cpu: &Cause) -> bool {
+        let ns_of = |cause: &Cause| cause.usual_ns.get().unwrap_or(0);
+        let own = self.usual().into_iter().filter(|(_, cause)| {
+            (cause.position, &cause.by) == (off_cpu.position, &off_cpu.by) && cause.kind == CauseKind::Computation
+        });
+        let computed_ns: i64 = own.map(|(_, cause)| ns_of(cause)).sum();
+        (computed_ns as f64) < LEAST_COMPUTED * (computed_ns + ns_of(off_cpu)) as f64
     }
 
     /// All repeats with a part that is reported, by the number that stands for each.

@@ -1,7 +1,7 @@
 //! Accuses programs that usually have the CPU while nodes of a chain need it.
 
 use super::callback::Named;
-use super::late::{number_of, Late};
+use super::late::{number_of, Late, LEAST_COMPUTED};
 use super::{advice, ms, Suspect};
 use crate::figures::Repeat;
 use std::collections::BTreeMap;
@@ -15,9 +15,6 @@ const WITHOUT_A_CPU: (f64, f64) = (0.08, 1.0);
 
 /// A callback that lacked a CPU for more of its time would keep up if it had the CPU.
 const LACKED: f64 = 0.3;
-
-/// Part of its time for which a callback computes at least, if it lacks a CPU: 20 threads would have to share one.
-const LEAST_COMPUTED: f64 = 0.05;
 
 /// By scheduler events who had the CPUs; without them, that callbacks were off the CPU while others used much.
 pub(super) fn suspect(late: &Late<'_>, known: &[Suspect]) -> Option<Suspect> {
@@ -177,7 +174,8 @@ fn by_name(late: &Late<'_>) -> Option<Suspect> {
 
 fn unnamed(late: &Late<'_>) -> Option<Suspect> {
     let others = late.others.as_ref()?;
-    let parts = late.usual().into_iter().map(|(_, cause)| cause).filter(|cause| cause.kind == CauseKind::OffCpu);
+    let usual = late.usual().into_iter().map(|(_, cause)| cause);
+    let parts = usual.filter(|cause| cause.kind == CauseKind::OffCpu && !late.slept(cause));
     let taken = Taken::of(late, parts.collect())?;
     let node = late.node(taken.most.position);
     let text = format!(

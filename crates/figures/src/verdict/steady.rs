@@ -20,7 +20,7 @@ const STANDS_OUT: (f64, f64, f64) = (0.1, 3.0, 5.0);
 pub(super) fn suspects(late: &Late<'_>, known: &[Suspect]) -> Vec<Suspect> {
     let mut by_key: BTreeMap<Key, (f64, &Cause)> = BTreeMap::new();
     for (repeat, cause) in late.usual() {
-        if least(late, cause.kind).is_some() {
+        if least(late, cause).is_some() {
             let entry = by_key.entry(Key::of(repeat, cause)).or_insert((0.0, cause));
             entry.0 += cause.usual_ns.get().unwrap_or(0) as f64 / 1e6;
             if cause.usual_ns.get() > entry.1.usual_ns.get() {
@@ -49,7 +49,7 @@ pub(super) fn suspects(late: &Late<'_>, known: &[Suspect]) -> Vec<Suspect> {
     by_key
         .into_iter()
         .filter(|(_, (usual_ms, cause))| {
-            let (part, least_ms) = least(late, cause.kind).expect("filtered above");
+            let (part, least_ms) = least(late, cause).expect("filtered above");
             *usual_ms >= part * late.median_ms && *usual_ms >= least_ms || stands_out(cause, *usual_ms)
         })
         .map(|(key, (usual_ms, cause))| (culprit(late, &key, usual_ms, cause), usual_ms / late.median_ms))
@@ -58,11 +58,11 @@ pub(super) fn suspects(late: &Late<'_>, known: &[Suspect]) -> Vec<Suspect> {
         .collect()
 }
 
-fn least(late: &Late<'_>, kind: CauseKind) -> Option<(f64, f64)> {
+fn least(late: &Late<'_>, cause: &Cause) -> Option<(f64, f64)> {
     use CauseKind::*;
-    match kind {
+    match cause.kind {
         // What others took is not the callback's fault: the machine's suspect has it.
-        OffCpu if late.others.is_some() => None,
+        OffCpu if late.others.is_some() && !late.slept(cause) => None,
         ExecutorBusy | GroupBusy | UsedAgain => Some(WAITING),
         Transport | WakeUp => Some(ON_THE_WAY),
         OffCpu | Blocked => Some(OFF_THE_CPU),

@@ -2,7 +2,7 @@
 
 use super::*;
 use tacho_tables::row::numbered;
-use tacho_tables::{Execution, OffCpu, Preemption};
+use tacho_tables::{Cause, Execution, OffCpu, Preemption};
 
 /// The system, with the wait for the planner's due time, 25 to 75 ms, a wait of this kind.
 fn with(kind: CauseKind, by: &str) -> Tables {
@@ -27,12 +27,17 @@ fn a_program_that_usually_has_the_cpu_is_named() {
 #[test]
 fn without_scheduler_events_time_off_the_cpu_is_the_machine_s_only_if_others_used_it() {
     let callback = "/planner timer 100 ms Talker::tick";
-    let busy = verdict(&with(CauseKind::OffCpu, callback), 1.5);
-    let text = &only(&busy).text;
+    let beside = |others_cpus, computed_ns: i64| {
+        let mut tables = with(CauseKind::OffCpu, callback);
+        let own = |cause: &&mut Cause| cause.kind == CauseKind::Computation && &*cause.by == callback;
+        tables.causes.iter_mut().filter(own).for_each(|cause| cause.usual_ns = computed_ns.into());
+        only(&verdict(&tables, others_cpus)).text.clone()
+    };
+    let text = beside(1.5, 5 * MS);
     assert!(text.starts_with("Callbacks are usually off the CPU for ") && text.contains(callback), "{text}");
     assert!(text.ends_with("other processes used 1.50 CPUs on the average."), "{text}");
-    let alone = verdict(&with(CauseKind::OffCpu, callback), 0.0);
-    assert!(only(&alone).text.starts_with("Outputs usually "), "{alone:#?}");
+    assert!(beside(0.0, 5 * MS).starts_with("Outputs usually "), "nobody used it");
+    assert!(beside(1.5, MS).starts_with("Outputs usually "), "a callback that computes for 2 % of its time slept");
 }
 
 /// Messages wait 30 ms for earlier calls of the control's callback, which takes 1 ms with so much CPU time. By what the
