@@ -141,7 +141,7 @@ fn analyse_alone(
     options.leaves_start_up = window.is_none()
         && workload.is_none()
         && options.measured_from_ns.is_none()
-        && info.as_ref().is_some_and(|info| ["record", "import"].contains(&info.verb.as_str()));
+        && info.as_ref().is_some_and(RunInfo::is_recording);
     if window.is_some() || options.leaves_start_up {
         options.begin_ns = options.measured_from_ns.or_else(|| begin_ns(&reader, clocks.as_ref()));
     }

@@ -20,14 +20,16 @@ pub fn run(options: Options) -> Outcome {
             run.path().display()
         )));
     }
-    let mut twin = twin(&whole.tables, &info, whole.workload.as_ref(), Names::new(options.anonymous));
+    let mut twin = twin(&whole.tables, &info, whole.workload.as_ref(), Names::new(options.anonymous), None);
     if options.phases {
         twin.workload = twin.as_it_started();
     }
     let text = write(&twin);
     let file = options.out.as_ref().map_or_else(|| "twin.yaml".into(), |path| path.display().to_string());
-    let (_, warnings) = tacho_workload::parse(&text, &file)
+    let (_, mut warnings) = tacho_workload::parse(&text, &file)
         .map_err(|errors| anyhow::anyhow!("the twin of {} is no workload that runs: {errors}", run.path().display()))?;
+    // What nobody hears in the recording, nobody hears in the twin.
+    warnings.retain(|warning| warning.name != "nobody-subscribes");
     check::say(&warnings);
     twin.lacks.iter().for_each(|lack| eprintln!("tacho: not expressed: {lack}"));
     match &options.out {

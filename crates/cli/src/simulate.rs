@@ -143,7 +143,7 @@ fn of_workload(path: &Path) -> Result<RunDirectory, Failure> {
     if run.workload().is_file() {
         return Ok(run);
     }
-    let run = twins::as_run(&runs::open(path)?)?;
+    let (run, _) = twins::as_run(&runs::open(path)?, None)?;
     eprintln!("tacho: the recording has no workload, so its twin is simulated: {}", run.path().display());
     Ok(run)
 }

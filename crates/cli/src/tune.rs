@@ -47,9 +47,9 @@ pub fn run(mut options: Tune) -> Outcome {
     match advice::recording(&options)? {
         Some(Recorded::Steps(recording)) => return advice::show(&recording, options.json),
         Some(Recorded::Twin(recording)) => {
-            let run = twins::as_run(&recording)?.path().to_owned();
-            eprintln!("tacho: the recording has no workload, so its twin is tuned: {}", run.display());
-            options.run = Some(run);
+            let (run, chain) = twins::as_run(&recording, options.chain.as_deref())?;
+            eprintln!("tacho: the recording has no workload, so its twin is tuned: {}", run.path().display());
+            (options.run, options.chain) = (Some(run.path().to_owned()), chain);
         }
         None => {}
     }

@@ -1,7 +1,9 @@
 //! The run directory: a run on disk. `docs/run-directory.md` is the specification.
 
+mod cpu_times;
 mod load;
 
+pub use cpu_times::{CpuSample, CpuTimes};
 pub use load::Load;
 
 use serde::{Deserialize, Serialize};
@@ -89,12 +91,22 @@ pub struct RunInfo {
     /// What the tasks of nodes report of their quality.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub quality: Vec<TaskQuality>,
+    /// CPU time of recorded processes over time.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub cpu_times: Vec<CpuTimes>,
     /// What is missing from this run, and why. Empty for a whole one.
     #[serde(default)]
     pub missing: Vec<String>,
     /// True if the user or a failure ended it early.
     #[serde(default)]
     pub cut_short: bool,
+}
+
+impl RunInfo {
+    /// Whether it is of a system that `tacho` did not make itself.
+    pub fn is_recording(&self) -> bool {
+        ["record", "import"].contains(&self.verb.as_str())
+    }
 }
 
 /// What the task of a node reports of its quality: whether it did its work well, not only in time.

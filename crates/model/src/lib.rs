@@ -7,6 +7,6 @@ mod twin;
 mod work;
 mod write;
 
-pub use names::Names;
+pub use names::{is_chain, Names};
 pub use twin::{name_chains, twin, Twin};
 pub use write::write;

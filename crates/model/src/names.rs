@@ -122,6 +122,11 @@ impl Names {
 }
 
 /// A name of letters, digits and underscores.
+/// Whether somebody who says `asked` means a recorded chain: by the name that `tacho explain` prints, or its twin's.
+pub fn is_chain(recorded: &str, asked: &str) -> bool {
+    recorded == asked || fit(recorded) == asked
+}
+
 fn fit(recorded: &str) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let name: String = recorded.chars().map(fits).take(200).collect();

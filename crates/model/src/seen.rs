@@ -3,13 +3,9 @@
 use crate::calls::Calls;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tacho_events::run::RunInfo;
+use tacho_tables::publish_calls::PublishCalls;
 use tacho_tables::row::Row;
 use tacho_tables::{Callback, Endpoint, Execution, OffCpu, Tables};
-
-/// A callback that usually ends this soon after its last publish call begins does nothing after that call.
-const ENDS_WITH_CALL_NS: i64 = 1_000_000;
-/// Most that one publish call takes in any other callback, ns.
-const PUBLISH_CALL_NS: i64 = 200_000;
 
 /// Topics of the client library itself.
 pub fn is_of_library(topic: &str) -> bool {
@@ -60,39 +56,6 @@ impl CallbackSeen {
     }
 }
 
-/// What publish calls of a callback take. The costs of a run have them, so work is without.
-enum PublishCalls {
-    /// What is left of each execution from its last call on: usually this, ns.
-    ToItsEnd(i64),
-    /// This, ns.
-    Each(i64),
-}
-
-impl PublishCalls {
-    /// By what is left of executions from their last calls on, ns.
-    fn of(mut tails: Vec<i64>) -> PublishCalls {
-        tails.sort_unstable();
-        match tails.get(tails.len() / 2) {
-            Some(median) if *median > ENDS_WITH_CALL_NS => PublishCalls::Each(PUBLISH_CALL_NS.min(tails[0])),
-            median => PublishCalls::ToItsEnd(median.copied().unwrap_or(0)),
-        }
-    }
-
-    /// What the calls of an execution took, ns. It was off the CPU for `off_ns`, inside of its calls or before them.
-    fn took_ns(&self, sent: &[(i64, Row<Endpoint>)], end_ns: i64, off_ns: i64) -> i64 {
-        let times = || sent.iter().map(|(ns, _)| *ns);
-        let (Some(first_ns), Some(last_ns)) = (times().min(), times().max()) else { return 0 };
-        match self {
-            PublishCalls::ToItsEnd(usual_ns) => {
-                let count = sent.len() as i64;
-                let most_ns = (count * (end_ns - last_ns)).min(end_ns - first_ns);
-                (count * usual_ns).clamp((most_ns - off_ns).max(0), most_ns)
-            }
-            PublishCalls::Each(ns) => sent.len() as i64 * ns,
-        }
-    }
-}
-
 /// All that is seen.
 pub struct Seen {
     /// By callback, without what it did for service calls.
@@ -131,15 +94,7 @@ impl Seen {
             }
         }
         let has_scheduler = !tables.preemptions.is_empty();
-        let mut tails: HashMap<Row<Callback>, Vec<i64>> = HashMap::new();
-        for (row, execution) in tables.executions.numbered() {
-            let last = published.get(&row).and_then(|of| of.iter().map(|(ns, _)| *ns).max());
-            if let (Some(last_ns), Some(end_ns)) = (last, execution.end_ns.get()) {
-                tails.entry(execution.callback).or_default().push(end_ns - last_ns);
-            }
-        }
-        let publish_calls: HashMap<Row<Callback>, PublishCalls> =
-            tails.into_iter().map(|(row, of)| (row, PublishCalls::of(of))).collect();
+        let publish_calls = PublishCalls::of_callbacks(tables, &published);
         let taken_in = calls.taken_in();
         let mut handlers: HashMap<Row<Endpoint>, (Row<Callback>, CallbackSeen)> = HashMap::new();
         let mut callbacks: HashMap<Row<Callback>, CallbackSeen> = HashMap::new();
@@ -154,8 +109,7 @@ impl Seen {
             };
             let sent = published.get(&row).map_or(&[][..], Vec::as_slice);
             let wall_ns = end_ns - execution.start_ns;
-            let off_ns = execution.cpu_ns.get().map_or(0, |cpu_ns| (wall_ns - cpu_ns).max(0));
-            let calls_ns = publish_calls.get(&callback).map_or(0, |calls| calls.took_ns(sent, end_ns, off_ns));
+            let calls_ns = publish_calls.get(&callback).map_or(0, |calls| calls.took_ns(sent, execution));
             of.runs += 1;
             of.started_ns.push(execution.start_ns);
             of.is_wall |= execution.cpu_ns.get().is_none();
@@ -192,27 +146,5 @@ mod tests {
         let all = CallbackSeen::together([&long, &short].into_iter(), |_, index| index > 0);
         assert_eq!(all.work_ns, [7, 1, 7, 1, 7, 1]);
         assert_eq!(all.off_ns, [8, 2, 8, 2, 8, 2]);
-    }
-
-    #[test]
-    fn a_callback_that_ends_with_its_publish_call_works_only_before_it() {
-        let calls = PublishCalls::of(vec![30_000, 40_000, 900_000]);
-        let publisher = Row::new(0);
-        assert_eq!(calls.took_ns(&[(1_000_000, publisher)], 1_250_000, 0), 250_000);
-        assert_eq!(calls.took_ns(&[(1_000_000, publisher), (1_100_000, publisher)], 1_250_000, 0), 250_000);
-        assert_eq!(calls.took_ns(&[], 1_250_000, 0), 0);
-    }
-
-    #[test]
-    fn a_call_in_which_the_thread_had_no_cpu_took_as_long_as_usual() {
-        let calls = PublishCalls::of(vec![30_000, 40_000, 900_000]);
-        let took_ns = |off_ns| calls.took_ns(&[(1_000_000, Row::new(0))], 1_900_000, off_ns);
-        assert_eq!((took_ns(2_000_000), took_ns(860_000), took_ns(500_000)), (40_000, 40_000, 400_000));
-    }
-
-    #[test]
-    fn what_a_callback_computes_after_its_publish_call_is_work() {
-        let calls = PublishCalls::of(vec![5_030_000, 5_000_000, 5_100_000]);
-        assert_eq!(calls.took_ns(&[(1_000_000, Row::new(0))], 6_000_000, 0), PUBLISH_CALL_NS);
     }
 }

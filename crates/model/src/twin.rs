@@ -56,8 +56,15 @@ struct Maker<'a> {
     phases: BTreeMap<String, f64>,
 }
 
-/// Makes the twin of a run. `known`: the workload that ran, if it was one of ours.
-pub fn twin(tables: &Tables, info: &RunInfo, known: Option<&Workload>, names: Names) -> Twin {
+/// Makes the twin of a run. `known`: the workload that ran, if it was one of ours. `chain`: one that shall be named
+/// beside the critical one.
+pub fn twin(
+    tables: &Tables,
+    info: &RunInfo,
+    known: Option<&Workload>,
+    names: Names,
+    chain: Option<Row<tacho_tables::Chain>>,
+) -> Twin {
     let calls = Calls::of(tables);
     let endpoints: Vec<Endpoint> = tables.endpoints.iter().chain(&calls.endpoints).cloned().collect();
     let seen = Seen::of(tables, info, &calls, &endpoints);
@@ -90,7 +97,7 @@ pub fn twin(tables: &Tables, info: &RunInfo, known: Option<&Workload>, names: Na
     if let Some(much) = info.load.as_ref().and_then(Load::much) {
         maker.lacks.push(format!("{much}; `run: {{background: {{cpu: N}}}}` stands for such a load."));
     }
-    let chains = maker.chains();
+    let chains = maker.chains(chain);
     let duration_s = (maker.seen.span_s.clamp(1.0, LONGEST_S) * 10.0).round() / 10.0;
     let mut run = RunOptions { duration: Duration::from_secs_f64(duration_s), ..RunOptions::default() };
     if let Some(known) = known {

@@ -10,6 +10,7 @@ extern crate tacho_printing;
 
 pub mod attach;
 pub mod clock;
+mod cpu_times;
 pub mod descriptors;
 mod environments;
 pub mod load;

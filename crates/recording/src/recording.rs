@@ -5,6 +5,7 @@
 //! [`Recording`].
 
 use crate::clock::ClockSync;
+use crate::cpu_times::Sampler;
 use crate::descriptors;
 use crate::environments;
 use crate::load::Sample;
@@ -344,8 +345,10 @@ pub fn record(
     };
     let pid = child.id();
     let mut fullness = Fullness::default();
+    let mut sampler = Sampler::new();
     let with_room = going.is_some();
     let status = signals.wait(&mut child, || {
+        sampler.sample(|| recording.event_files().unwrap_or_default());
         if !with_room {
             fullness.tell(&recording);
         }
@@ -361,6 +364,7 @@ pub fn record(
         signal: status.signal(),
         ..ProcessExit::default()
     }];
+    info.cpu_times = sampler.finish();
     let mark = recording.mark();
     let completed = complete(recording, going, &mut info, run);
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use tacho_events::run::{Load, Resources};
-use tacho_recording::clock::monotonic_ns;
+use tacho_recording::clock::{monotonic_ns, process_cpu_ns};
 use tacho_recording::load::Sample;
 
 /// Counts of a process at an instant.
@@ -116,7 +116,7 @@ fn between(before: &Counts, after: &Counts, memory: &Memory) -> Resources {
 
 impl Counts {
     fn of(pid: u32) -> io::Result<Counts> {
-        let cpu_ns = cpu_ns(pid)?;
+        let cpu_ns = process_cpu_ns(pid)?;
         let at_ns = monotonic_ns();
         let mut switches = BTreeMap::new();
         for thread in std::fs::read_dir(format!("/proc/{pid}/task"))? {
@@ -129,21 +129,6 @@ impl Counts {
         }
         Ok(Counts { at_ns, cpu_ns, switches })
     }
-}
-
-/// CPU time of all threads that a process has or had, ns.
-fn cpu_ns(pid: u32) -> io::Result<u64> {
-    let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
-    // SAFETY: both pointers are valid.
-    match unsafe { libc::clock_getcpuclockid(pid as libc::pid_t, &mut clock) } {
-        0 => {}
-        error => return Err(io::Error::from_raw_os_error(error)),
-    }
-    // SAFETY: as above.
-    if unsafe { libc::clock_gettime(clock, &mut time) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
 /// The number after a name at the start of a line; sizes are in KiB.

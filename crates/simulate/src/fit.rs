@@ -1,6 +1,7 @@
 //! Takes [`Costs`] from runs: each from messages and callbacks that nothing else delayed.
 
 mod around;
+mod sends;
 mod tasks;
 
 use crate::costs::{Check, Costs, TaskCost, Transfer};
@@ -338,27 +339,6 @@ impl<'a> Run<'a> {
     /// The node of the workload that has an endpoint.
     fn node_of(&self, endpoint: Row<Endpoint>) -> Option<&'a Node> {
         self.nodes[self.tables.endpoints[endpoint].node]
-    }
-
-    /// Duration of publish calls: until the callback ends, or publishes the next message.
-    fn sends(&self, samples: &mut Samples) {
-        let mut of_execution: HashMap<Row<Execution>, Vec<(i64, Row<Endpoint>)>> = HashMap::new();
-        for publication in &self.tables.publications {
-            let Some(row) = publication.execution else { continue };
-            of_execution.entry(row).or_default().push((publication.publish_ns, publication.publisher));
-        }
-        let mut rows: Vec<_> = of_execution.into_iter().collect();
-        rows.sort_unstable_by_key(|(row, _)| row.index());
-        for (row, mut sends) in rows {
-            let Some(end_ns) = self.tables.executions[row].end_ns.get() else { continue };
-            sends.sort_unstable_by_key(|(publish_ns, _)| *publish_ns);
-            for (place, (publish_ns, publisher)) in sends.iter().enumerate() {
-                let next_ns = sends.get(place + 1).map_or(end_ns, |(next_ns, _)| *next_ns);
-                if let Some(topic) = self.topics[*publisher].first() {
-                    samples.of_topic(topic).send.push(next_ns - publish_ns);
-                }
-            }
-        }
     }
 }
 

@@ -17,6 +17,7 @@ mod name;
 mod named;
 pub mod near;
 mod parts;
+pub mod publish_calls;
 pub mod row;
 pub mod rows;
 mod signals;

@@ -19,6 +19,11 @@ impl Load {
         self.work.longest() + self.sleep.longest()
     }
 
+    /// Time that activations on a free CPU may take again and again: what a node must have time for.
+    pub fn sustained(&self) -> Duration {
+        self.work.sustained() + self.sleep.sustained()
+    }
+
     /// Mean time of one activation on a free CPU.
     pub fn mean(&self) -> Duration {
         self.work.mean() + self.sleep.mean()

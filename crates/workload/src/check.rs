@@ -313,25 +313,25 @@ impl Check<'_> {
             return;
         }
         let rates = rates(&self.reading.workload);
-        let of_nodes = rates.activations_hz.iter().zip(&rates.longest_busy);
+        let of_nodes = rates.activations_hz.iter().zip(&rates.most_busy);
         for ((node, places), (activations, busy)) in self.nodes.iter().zip(&self.reading.nodes).zip(of_nodes) {
             // The mean over its callbacks, if they differ.
-            let longest = match (activations, busy) {
+            let sustained = match (activations, busy) {
                 (Some(hz), Some(busy)) if *hz > 0.0 => Duration::from_secs_f64(busy / hz),
-                _ => node.load().longest(),
+                _ => node.load().sustained(),
             };
             let mut longer = |name, between: String, period: Duration, consequence: &str| {
                 report.warning(
                     name,
                     places.work,
                     format!("work of `{}` is longer than {between}: {consequence}", node.name),
-                    format!("up to {} of work, {} for it", format_duration(longest), format_duration(period)),
+                    format!("{} of work, {} for it", format_duration(sustained), format_duration(period)),
                     format!("work of at most {}", format_duration(period)),
                 );
             };
             let period = |hz: f64| Duration::from_secs_f64(1.0 / hz);
             // A part in a million absorbs the rounding of 1/hz.
-            let exceeds = |hz: f64| longest.as_secs_f64() * hz > 1.0 + 1e-6;
+            let exceeds = |hz: f64| sustained.as_secs_f64() * hz > 1.0 + 1e-6;
             match (node.executor, *activations) {
                 (_, Some(hz)) if hz > 0.0 && exceeds(hz) => longer(
                     "work-exceeds-period",

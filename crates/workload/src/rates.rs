@@ -10,9 +10,9 @@ pub struct Rates {
     /// Activations that compute, a second, for each of [`Workload::nodes`]; `None` if a loop of nodes that trigger each
     /// other leaves it open.
     pub activations_hz: Vec<Option<f64>>,
-    /// Part of the time that the callbacks of each node need if each activation takes its longest: above 1, the node
-    /// falls behind. `None` if a rate is open.
-    pub longest_busy: Vec<Option<f64>>,
+    /// Part of the time that the callbacks of each node need if activations take what they may take again and again
+    /// ([`Work::sustained`]): above 1, the node falls behind. `None` if a rate is open.
+    pub most_busy: Vec<Option<f64>>,
     /// Messages a second on each topic, over all its publishers.
     pub topics_hz: BTreeMap<String, f64>,
 }
@@ -31,9 +31,8 @@ pub fn rates(workload: &Workload) -> Rates {
     }
     let activations_hz: Vec<_> =
         nodes.iter().map(|node| input_rate(node, &topics_hz).map(|input_hz| activations(node, input_hz))).collect();
-    let longest_busy =
-        nodes.iter().zip(&activations_hz).map(|(node, hz)| longest_busy(node, *hz, &topics_hz)).collect();
-    Rates { activations_hz, longest_busy, topics_hz }
+    let most_busy = nodes.iter().zip(&activations_hz).map(|(node, hz)| most_busy(node, *hz, &topics_hz)).collect();
+    Rates { activations_hz, most_busy, topics_hz }
 }
 
 /// Rates of topics all of whose publishers' rates are known.
@@ -73,9 +72,9 @@ fn input_rate(node: &Node, topics_hz: &BTreeMap<String, f64>) -> Option<f64> {
     }
 }
 
-/// Part of the time that the callbacks of a node need if each takes its longest.
-fn longest_busy(node: &Node, activations_hz: Option<f64>, topics_hz: &BTreeMap<String, f64>) -> Option<f64> {
-    let busy = |hz: f64, load: Load| hz * load.longest().as_secs_f64();
+/// Part of the time that the callbacks of a node need if each takes what it may take again and again.
+fn most_busy(node: &Node, activations_hz: Option<f64>, topics_hz: &BTreeMap<String, f64>) -> Option<f64> {
+    let busy = |hz: f64, load: Load| hz * load.sustained().as_secs_f64();
     let of_inputs = |inputs: &mut dyn Iterator<Item = &Subscription>| -> Option<f64> {
         inputs.map(|s| Some(busy(topics_hz.get(&s.topic).copied()?, node.load_of_input(s)))).sum()
     };
@@ -178,7 +177,7 @@ mod tests {
         );
         assert_eq!(rates.activations_hz, [20.0, 2.0, 25.0, 30.0].map(Some));
         assert_eq!(rates.topics_hz.values().copied().collect::<Vec<_>>(), [20.0, 2.0, 25.0, 5.0]);
-        let busy: Vec<f64> = rates.longest_busy.iter().map(|busy| busy.expect("known")).collect();
+        let busy: Vec<f64> = rates.most_busy.iter().map(|busy| busy.expect("known")).collect();
         assert!(busy.iter().zip([0.0, 0.2, 0.06, 0.0]).all(|(is, was)| (is - was).abs() < 1e-9), "{busy:?}");
     }
 

@@ -180,12 +180,15 @@ fn work_longer_than_its_period_is_a_warning() {
         (", spin: 10 Hz, work: 120 ms", "work-exceeds-period"),
         (", on: timer 100 Hz, work: 12 ms", "work-exceeds-period"),
         (", work: {uniform: [1 ms, 101 ms]}", "work-exceeds-period"),
+        (", work: {quantiles: [1 ms, 100 ms, 300 ms]}", "work-exceeds-period"),
         (", spin: 300 Hz, work: 12 ms", "work-exceeds-spin"),
     ] {
         let found = only(&pair("rate: 10 Hz", "", node, ""));
         assert_eq!((found.name, found.severity), (name, Severity::Warning), "{node}");
     }
     assert_eq!(findings(&pair("rate: 10 Hz", "", ", spin: 10 Hz, work: 100 ms", "")), []);
+    // The longest of what was measured is seldom.
+    assert_eq!(findings(&pair("rate: 10 Hz", "", ", work: {quantiles: [1 ms, 1 ms, 1 ms, 150 ms]}", "")), []);
 }
 
 #[test]

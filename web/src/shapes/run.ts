@@ -31,6 +31,22 @@ export interface Board {
   stack_bytes: number;
 }
 
+/** The CPU time that a process had used at an instant. */
+export interface CpuSample {
+  /** When, ns of CLOCK_MONOTONIC. */
+  at_ns: number;
+  /** Of all its threads, those that ended as well, user and system, ns (its CPU-time clock, not ticks). */
+  cpu_ns: number;
+}
+
+/** CPU time of a process at instants while it was recorded. */
+export interface CpuTimes {
+  /** Process id, as its events have it. */
+  pid: number;
+  /** In the order of time. */
+  samples: CpuSample[];
+}
+
 /** A period in which events were lost. */
 export interface EventGap {
   /** The boot whose clock its times belong to; absent if the run has one clock. */
@@ -168,6 +184,8 @@ export interface Ring {
 export interface RunInfo {
   /** The command line of `tacho`, and of the program under it. */
   command: string[];
+  /** CPU time of recorded processes over time. */
+  cpu_times?: CpuTimes[];
   /** True if the user or a failure ended it early. */
   cut_short: boolean;
   /** Wall time of the run. */

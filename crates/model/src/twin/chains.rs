@@ -2,11 +2,13 @@
 
 use super::Maker;
 use std::collections::BTreeSet;
+use tacho_tables::row::{numbered, Row};
 use tacho_workload::model::Chain;
 
 impl Maker<'_> {
-    /// Chains that the run named; otherwise the critical one. Those that are no path of the twin are told.
-    pub(super) fn chains(&mut self) -> Vec<Chain> {
+    /// Chains that the run named; otherwise the critical one and the one that is asked for. Those that are no path of
+    /// the twin are told.
+    pub(super) fn chains(&mut self, asked: Option<Row<tacho_tables::Chain>>) -> Vec<Chain> {
         let named: Vec<String> =
             self.known.map(|k| k.chains.iter().map(|c| c.name.clone()).collect()).unwrap_or_default();
         // A chain that the workload names by its nodes may go over several topics: a path each.
@@ -14,12 +16,12 @@ impl Maker<'_> {
             let is_it = |name: &&String| chain.name.strip_prefix(name.as_str()).is_some_and(is_rest_of_name);
             named.iter().find(is_it).unwrap_or(&chain.name).clone()
         };
-        let is_wanted = |chain: &&tacho_tables::Chain| match named.is_empty() {
-            true => chain.critical,
+        let is_wanted = |(row, chain): &(Row<tacho_tables::Chain>, &tacho_tables::Chain)| match named.is_empty() {
+            true => chain.critical || Some(*row) == asked,
             false => named.contains(&name_of(chain)),
         };
         let mut chains: Vec<Chain> = Vec::new();
-        for chain in self.tables.chains.iter().filter(is_wanted) {
+        for (_, chain) in numbered(&self.tables.chains).filter(is_wanted) {
             let name = self.names.other("chain", &name_of(chain));
             let nodes: Option<Vec<String>> =
                 chain.path.iter().step_by(2).map(|of| Some(self.names.of_node(of)?[1..].to_owned())).collect();

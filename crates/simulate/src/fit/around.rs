@@ -1,13 +1,18 @@
 //! CPU time of processes outside of their callbacks, a message.
 
 use super::{Run, Samples};
-use tacho_tables::row::{numbered, Column};
+use std::ops::Range;
+use tacho_tables::row::{numbered, rows_of, Column, Row};
 use tacho_tables::{EndpointKind, Execution, Process};
 use tacho_workload::model::Executor;
 
-/// What a process did in the measured window.
+/// What a process did while its CPU time was measured.
 #[derive(Default, Clone)]
 struct Did {
+    /// When, ns.
+    measured: Range<i64>,
+    /// CPU time in that time, ns.
+    cpu_ns: i64,
     /// CPU time of its callbacks; their wall time if that is unknown, ns.
     in_callbacks_ns: i64,
     /// Messages that it sent or took, and wake-ups of its spinning nodes.
@@ -16,20 +21,21 @@ struct Did {
     spins_mhz: u64,
 }
 
+impl Did {
+    /// The rest of its CPU time, each time.
+    fn each_ns(&self) -> Option<i64> {
+        (self.cpu_ns - self.in_callbacks_ns).max(0).checked_div(self.times)
+    }
+}
+
 impl Run<'_> {
     /// The rest of each process's CPU time, for each message that it sent or took and each wake-up.
     pub(super) fn around(&self, samples: &mut Samples) {
-        let (Some(from_ns), Some(to_ns)) = (self.info.measured_from_ns, self.info.measured_to_ns) else { return };
-        let did = self.did(from_ns, to_ns);
-        let rest = |process: &Process, did: &Did| {
-            let exit = self.info.processes.iter().find(|exit| exit.pid == process.pid)?;
-            let resources = exit.resources.as_ref()?;
-            let part = (to_ns - from_ns) as f64 / resources.over_ns.max(1) as f64;
-            ((resources.cpu_ns as f64 * part) as i64 - did.in_callbacks_ns).max(0).checked_div(did.times)
-        };
-        let each = Column::of(numbered(&self.tables.processes).map(|(row, process)| rest(process, &did[row])));
-        for (process, each_ns) in each.numbered().filter(|(process, _)| did[*process].spins_mhz > 0) {
-            samples.checks.entry(did[process].spins_mhz).or_default().extend(each_ns);
+        let did = self.did();
+        let each = Column::of(did.iter().map(|did| did.as_ref().and_then(Did::each_ns)));
+        for (process, did) in did.numbered() {
+            let Some(did) = did.as_ref().filter(|did| did.spins_mhz > 0) else { continue };
+            samples.checks.entry(did.spins_mhz).or_default().extend(each[process]);
         }
         for (row, endpoint) in numbered(&self.tables.endpoints) {
             let each_ns = each[self.tables.nodes[endpoint.node].process];
@@ -44,28 +50,47 @@ impl Run<'_> {
         }
     }
 
-    fn did(&self, from_ns: i64, to_ns: i64) -> Column<Process, Did> {
+    /// Of each process whose CPU time is known.
+    fn did(&self) -> Column<Process, Option<Did>> {
         let tables = self.tables;
-        let mut did = Column::of(tables.processes.iter().map(|_| Did::default()));
-        let is_measured = |ns: i64| ns >= from_ns && ns < to_ns;
+        let mut did = Column::of(rows_of(&tables.processes).map(|row| self.measured(row)));
         let own_ns =
             |execution: &Execution| execution.cpu_ns.get().or(Some(execution.end_ns.get()? - execution.start_ns));
-        for execution in tables.executions.iter().filter(|execution| is_measured(execution.start_ns)) {
-            did[tables.callbacks[execution.callback].process].in_callbacks_ns += own_ns(execution).unwrap_or(0);
-        }
-        let sent = tables.publications.iter().filter(|p| is_measured(p.publish_ns)).map(|p| p.publisher);
-        let taken = tables.messages.iter().filter(|m| m.take_ns.get().is_some_and(is_measured)).map(|m| m.subscription);
-        for endpoint in sent.chain(taken) {
-            did[tables.nodes[tables.endpoints[endpoint].node].process].times += 1;
-        }
-        for (row, node) in numbered(&tables.nodes) {
-            if let Some(Executor::Spin { hz }) = self.nodes[row].map(|node| node.executor) {
-                let wakes = (hz * (to_ns - from_ns) as f64 / 1e9) as i64;
-                let did = &mut did[node.process];
-                did.times += wakes;
-                did.spins_mhz = did.spins_mhz.max((hz * 1e3) as u64);
+        for execution in &tables.executions {
+            let Some(did) = &mut did[tables.callbacks[execution.callback].process] else { continue };
+            if did.measured.contains(&execution.start_ns) {
+                did.in_callbacks_ns += own_ns(execution).unwrap_or(0);
             }
         }
+        let sent = tables.publications.iter().map(|p| (p.publish_ns, p.publisher));
+        let taken = tables.messages.iter().filter_map(|m| Some((m.take_ns.get()?, m.subscription)));
+        for (at_ns, endpoint) in sent.chain(taken) {
+            let Some(did) = &mut did[tables.nodes[tables.endpoints[endpoint].node].process] else { continue };
+            did.times += i64::from(did.measured.contains(&at_ns));
+        }
+        for (row, node) in numbered(&tables.nodes) {
+            let Some(Executor::Spin { hz }) = self.nodes[row].map(|node| node.executor) else { continue };
+            let Some(did) = &mut did[node.process] else { continue };
+            did.times += (hz * (did.measured.end - did.measured.start) as f64 / 1e9) as i64;
+            did.spins_mhz = did.spins_mhz.max((hz * 1e3) as u64);
+        }
         did
+    }
+
+    /// CPU time of a process in the measured window; in a recording, from its first callback on.
+    fn measured(&self, row: Row<Process>) -> Option<Did> {
+        let pid = self.tables.processes[row].pid;
+        let exit = self.info.processes.iter().find(|exit| exit.pid == pid);
+        let window = self.info.measured_from_ns.zip(self.info.measured_to_ns);
+        if let (Some((from_ns, to_ns)), Some(resources)) = (window, exit.and_then(|exit| exit.resources.as_ref())) {
+            let part = (to_ns - from_ns) as f64 / resources.over_ns.max(1) as f64;
+            let cpu_ns = (resources.cpu_ns as f64 * part) as i64;
+            return Some(Did { measured: from_ns..to_ns, cpu_ns, ..Did::default() });
+        }
+        let times = self.info.cpu_times.iter().find(|times| times.pid == pid)?;
+        let of_it = self.threads.iter().filter(|((process, _), _)| *process == row.index());
+        let (first, last) = times.since(of_it.filter_map(|(_, of)| Some(of.first()?.0)).min()?)?;
+        let cpu_ns = (last.cpu_ns - first.cpu_ns) as i64;
+        Some(Did { measured: first.at_ns..last.at_ns, cpu_ns, ..Did::default() })
     }
 }

@@ -83,4 +83,13 @@ impl Work {
             Work::Quantiles { times: ref of, .. } => of.last().copied().unwrap_or_default(),
         }
     }
+
+    /// Time that activations may take again and again: the longest, or the mean of what was measured, whose longest is
+    /// seldom.
+    pub fn sustained(&self) -> Duration {
+        match self {
+            Work::Quantiles { .. } => self.mean(),
+            _ => self.longest(),
+        }
+    }
 }

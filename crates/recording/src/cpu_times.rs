@@ -1,0 +1,98 @@
+//! Samples the CPU time of processes while they are recorded: what they use outside of callbacks, no event tells.
+
+use crate::clock::{monotonic_ns, process_cpu_ns};
+use crate::writers::writers;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tacho_events::run::{CpuSample, CpuTimes};
+
+/// Between two samples at first, ns. It doubles whenever there are too many.
+const PERIOD_NS: i64 = 500_000_000;
+/// Samples that are kept of a process.
+const MOST: usize = 64;
+
+/// The samples of all processes that write events.
+pub(crate) struct Sampler {
+    period_ns: i64,
+    sampled_ns: i64,
+    /// By event file: the process here that writes it, if that is visible, and its samples.
+    of_files: BTreeMap<PathBuf, (Option<u32>, CpuTimes)>,
+}
+
+impl Sampler {
+    /// Nothing sampled yet.
+    pub fn new() -> Sampler {
+        Sampler { period_ns: PERIOD_NS, sampled_ns: i64::MIN, of_files: BTreeMap::new() }
+    }
+
+    /// Takes a sample of each process if it is time to. `files`: the event files of now.
+    pub fn sample(&mut self, files: impl FnOnce() -> Vec<PathBuf>) {
+        let now_ns = monotonic_ns();
+        if now_ns < self.sampled_ns.saturating_add(self.period_ns) {
+            return;
+        }
+        self.sampled_ns = now_ns;
+        let new: Vec<PathBuf> = files().into_iter().filter(|path| !self.of_files.contains_key(path)).collect();
+        let written = if new.is_empty() { BTreeMap::new() } else { writers(&new) };
+        for path in new {
+            let Some(pid) = pid_of(&path) else { continue };
+            let writer = written.get(&path).and_then(|writer| writer.process());
+            self.of_files.insert(path, (writer, CpuTimes { pid, samples: Vec::new() }));
+        }
+        for (writer, times) in self.of_files.values_mut() {
+            // Whoever has ended gives no more, even if another process gets its number.
+            match writer.and_then(|pid| process_cpu_ns(pid).ok()) {
+                Some(cpu_ns) if times.samples.last().is_none_or(|last| last.cpu_ns <= cpu_ns) => {
+                    times.samples.push(CpuSample { at_ns: monotonic_ns(), cpu_ns });
+                }
+                _ => *writer = None,
+            }
+        }
+        if self.of_files.values().any(|(_, times)| times.samples.len() > MOST) {
+            self.period_ns *= 2;
+            for (_, times) in self.of_files.values_mut() {
+                times.samples = times.samples.iter().copied().step_by(2).collect();
+            }
+        }
+    }
+
+    /// Of each process that was sampled twice.
+    pub fn finish(self) -> Vec<CpuTimes> {
+        self.of_files.into_values().map(|(_, times)| times).filter(|times| times.samples.len() > 1).collect()
+    }
+}
+
+/// The process id in the name of an event file; none for the kernel's.
+fn pid_of(path: &Path) -> Option<u32> {
+    path.file_name()?.to_str()?.split('-').next()?.parse().ok().filter(|pid| *pid != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::process_cpu_ns;
+
+    #[test]
+    fn samples_of_a_process_are_those_of_its_clock_and_stay_few() {
+        let folder = tempfile::tempdir().unwrap();
+        let pid = std::process::id();
+        let (own, kernels) = (folder.path().join(format!("{pid}-1.events")), folder.path().join("0-1.events"));
+        let file = std::fs::File::options().read(true).write(true).create_new(true).open(&own).unwrap();
+        file.set_len(4096).unwrap();
+        // SAFETY: no process cuts the file.
+        let _mapping = unsafe { memmap2::MmapMut::map_mut(&file) }.unwrap();
+        let mut sampler = Sampler::new();
+        let begun_ns = process_cpu_ns(pid).unwrap();
+        for _ in 0..3 * MOST {
+            sampler.sampled_ns = i64::MIN;
+            sampler.sample(|| vec![own.clone(), kernels.clone()]);
+        }
+        assert!(sampler.period_ns > PERIOD_NS);
+        let [times] = &sampler.finish()[..] else { panic!("one process") };
+        assert_eq!(times.pid, pid);
+        assert!((MOST / 2..=MOST).contains(&times.samples.len()), "{}", times.samples.len());
+        assert!(times.samples.is_sorted_by_key(|sample| (sample.at_ns, sample.cpu_ns)));
+        assert!(times.samples[0].cpu_ns >= begun_ns);
+        assert!(times.samples[times.samples.len() - 1].cpu_ns <= process_cpu_ns(pid).unwrap());
+    }
+}
