@@ -68,7 +68,7 @@ def test_memory_grows_by_the_messages(tacho):
 
 def test_events_that_are_recorded_are_no_memory_of_the_program(tacho):
     text = WORKLOAD.format(middleware="socket\ntransport: tcp", size="64 B", work=0.001, start="together", more="")
-    (tacho.directory / "w.yaml").write_text(text.replace("50 Hz", "5000 Hz").replace("2 s", "6 s"))
+    (tacho.directory / "w.yaml").write_text(text.replace("50 Hz", "5000 Hz").replace("2 s", "10 s"))
     used = []
     for name, options in (("recorded", []), ("unrecorded", ["--unrecorded=alone"])):
         tacho("bench", "w.yaml", "-o", name, *options)
