@@ -31,11 +31,10 @@ def read(tacho, path):
     return json.loads((tacho.directory / path).read_text())
 
 
+@pytest.mark.timing
 def test_a_search_is_what_tune_does_and_it_says_what_changes_why_and_how_sure_it_is(tacho, measured):
     done = tacho("tune", measured, "--change", "spin", "-o", "out")
-    # A machine on which sleepers wake late has fast spinning before the arrival: the search goes by what was measured.
-    for node in ("filter", "act"):
-        assert re.search(rf"{node}: spin 10 Hz -> (on arrival|spin \d+ k?Hz)", done.stdout), done.stdout
+    assert "filter: spin 10 Hz -> on arrival" in done.stdout and "act: spin 10 Hz -> on arrival" in done.stdout
     plan = read(tacho, "out/tuning.json")["found"]["plan"]
     assert {step["key"] for step in plan["steps"]} == {"spin"}
     assert all(step["buys"][0] > 0 for step in plan["steps"])
