@@ -37,9 +37,16 @@ export function compare(page: Page): Comparison | undefined {
   return chain === undefined ? undefined : { chain, runs };
 }
 
-/** First and last node. */
-export function ends(chain: { path: string[] }): { first: string; last: string } {
-  return { first: chain.path[0] ?? "", last: chain.path[chain.path.length - 1] ?? "" };
+/** Where a chain begins and ends, or where it turns if it comes back. */
+export function ends({ path }: { path: string[] }): string {
+  const first = path[0] ?? "";
+  const last = path[path.length - 1] ?? "";
+  if (first !== last) {
+    return `${first} to ${last}`;
+  }
+  const nodes = path.filter((_, at) => at % 2 === 0);
+  const turn = nodes[Math.floor(nodes.length / 2)] ?? first;
+  return turn === first ? first : `${first} to ${turn} and back`;
 }
 
 function at<T>(all: readonly T[], index: number | undefined): T | undefined {

@@ -66,9 +66,9 @@ function title({ chain, runs }: Comparison): string {
   const before = chain.end_to_end_ms?.mean;
   const best = fastest(runs.slice(1));
   if (best?.gain === undefined)
-    return `${ends(chain).first} to ${ends(chain).last} takes ${ms(before)} on average, ${ms(chain.end_to_end_ms?.max)} at worst`;
+    return `${ends(chain)} takes ${ms(before)} on average, ${ms(chain.end_to_end_ms?.max)} at worst`;
   const change = best.gain >= 1 ? `${factor(best.gain)} faster` : `${factor(1 / best.gain)} slower`;
-  return `${ends(chain).first} to ${ends(chain).last}: from ${ms(before)} to ${ms(best.figures?.end_to_end_ms?.mean)}, ${change}`;
+  return `${ends(chain)}: from ${ms(before)} to ${ms(best.figures?.end_to_end_ms?.mean)}, ${change}`;
 }
 
 function answer({ chain, runs }: Comparison): HTMLElement[] {

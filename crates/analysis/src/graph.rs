@@ -11,6 +11,7 @@ use crate::stages::Ways;
 use crate::Asked;
 use callbacks::Callbacks;
 use std::collections::BTreeSet;
+use tacho_tables::ends::turn;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::{Callback, Endpoint, Node, Note};
 use tacho_workload::links::Links;
@@ -324,8 +325,11 @@ impl<'a> Graph<'a> {
         if self.ends(nodes, topics, &ways) {
             let name = |n: Row<Node>| seen.nodes[n].name.trim_start_matches('/').to_string();
             let of_topic = |t: Row<Topic>| seen.topics.names[t].trim_start_matches('/').to_string();
-            let comes_back = here == nodes[0] && topics.last().is_some_and(|last| self.legs.is_leg(*last));
-            let to = if comes_back { format!("{} and back", name(nodes[nodes.len() / 2])) } else { name(here) };
+            let comes_back = topics.last().is_some_and(|last| self.legs.is_leg(*last));
+            let to = match turn(nodes).filter(|_| comes_back) {
+                Some(turn) => format!("{} and back", name(*turn)),
+                None => name(here),
+            };
             let end = if self.passed_before(nodes, topics) { End::Callback } else { End::Output };
             let within = nodes.iter().all(|node| *node == here);
             let called = match (within, topics.as_slice()) {

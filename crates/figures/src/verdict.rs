@@ -22,6 +22,7 @@ use crate::figures::Repeat;
 use late::Late;
 use ran::Ran;
 use rustc_hash::FxHashSet as HashSet;
+use tacho_tables::ends::ends;
 use tacho_tables::in_order::in_order;
 use tacho_tables::summary::{CallbackFigures, ChainFigures, Culprit, Finding, Verdict};
 use tacho_tables::LinkEvidence;
@@ -162,14 +163,7 @@ fn text(verdict: &Verdict, chains: &[ChainFigures]) -> String {
             (false, _) => "No chain has an end-to-end time; what is wrong stands below.".into(),
         };
     };
-    let ends = match verdict.path.as_slice() {
-        [first, .., last] if first == last => {
-            let nodes: Vec<&String> = verdict.path.iter().step_by(2).collect();
-            format!("{first} to {} and back", nodes[nodes.len() / 2])
-        }
-        [first, .., last] => format!("{first} to {last}"),
-        _ => verdict.chain.clone().unwrap_or_default(),
-    };
+    let ends = ends(&verdict.path).or_else(|| verdict.chain.clone()).unwrap_or_default();
     let times = format!("usually {}, at worst {}", ms(usual), ms(worst));
     let (late, all) = (verdict.late_instances, verdict.instances);
     match verdict.deadline_ms {
@@ -197,17 +191,4 @@ fn ms(value: f64) -> String {
 /// Singular or plural.
 fn count(number: u64, one: &str, several: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { several })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_chain_that_comes_back_is_named_by_where_it_turns() {
-        let path = |nodes: &str| nodes.split(' ').map(str::to_owned).collect();
-        let of = |nodes| Verdict { path: path(nodes), usual_ms: Some(1.0), worst_ms: Some(2.0), ..Verdict::default() };
-        assert!(text(&of("/a /x /b /y /a"), &[]).contains("/a to /b and back takes"));
-        assert!(text(&of("/a /x /b /y /c"), &[]).contains("/a to /c takes"));
-    }
 }

@@ -459,11 +459,7 @@ fn marked(chain: &ChainFigures) -> String {
 }
 
 fn ends(chain: &ChainFigures) -> String {
-    match chain.path.as_slice() {
-        [first, .., last] => format!("{first} to {last}"),
-        [only] => only.clone(),
-        [] => ABSENT.into(),
-    }
+    tacho_tables::ends::ends(&chain.path).unwrap_or_else(|| ABSENT.into())
 }
 
 /// Names of the tables that a short explanation leaves out.

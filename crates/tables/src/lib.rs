@@ -7,6 +7,7 @@ mod actions;
 mod bag;
 mod callbacks;
 mod chains;
+pub mod ends;
 mod function;
 pub mod in_order;
 pub mod late;

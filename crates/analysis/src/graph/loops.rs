@@ -4,6 +4,7 @@ use super::{End, Graph, Path, Search, MOST_PATHS, MOST_STEPS};
 use crate::observe::{PublicationSeen, Seen, Topic, INTERNAL};
 use crate::stages::Ways;
 use std::collections::BTreeSet;
+use tacho_tables::ends::turn;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::{CallbackKind, Execution, Node};
 
@@ -84,10 +85,7 @@ impl Graph<'_> {
             nodes.push(to);
             topics.push(topic);
             let whole = if returns {
-                let turn = match closes {
-                    Closes::AtFirst => nodes[nodes.len() / 2],
-                    Closes::Anywhere => here,
-                };
+                let turn = turn(nodes).filter(|_| closes == Closes::AtFirst).copied().unwrap_or(here);
                 let name = |n: Row<Node>| seen.nodes[n].name.trim_start_matches('/').to_string();
                 let name = format!("{} to {} and back", name(first), name(turn));
                 found.push(Path { end: End::Return, ..Path::new(name, nodes, topics) });

@@ -1,7 +1,7 @@
 //! Who delayed the late instances of a chain, by what exceeds the usual.
 
 use super::asked::Asked;
-use super::late::{number_of, Case, Key, Late};
+use super::late::{number_of, Key, Late};
 use super::{advice, count, ms, Suspect};
 use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::row::Row;
@@ -13,6 +13,10 @@ const NS_PER_MS: f64 = 1e6;
 const SHARE: f64 = 0.15;
 /// The same of what the machine or the network did, which is everybody's.
 const SHARE_OF_NOISE: f64 = 0.3;
+/// The same of one without whom hardly an output less would be late, even if those who did more were gone.
+const SHARE_IF_LATE_WITHOUT: f64 = 0.3;
+/// Part of the late outputs that is hardly one of them.
+const HARDLY_ANY: f64 = 0.1;
 /// Times that it must have happened.
 const TIMES: usize = 2;
 const TIMES_OF_NOISE: usize = 4;
@@ -115,14 +119,54 @@ pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
         }
     }
     let times_ms = late.median_ms.max(1e-3);
-    blames
+    let mut material: Vec<(Key, Blame)> =
+        blames.into_iter().filter(|(_, blame)| is_material(late, blame, all_ms)).collect();
+    material.sort_by(|(_, a), (_, b)| b.weight_ms.total_cmp(&a.weight_ms));
+    let mut left = Left::of(late);
+    material.retain(|(_, blame)| {
+        let before = left.late;
+        left = left.without(blame);
+        let helps = (before - left.late) as f64 > HARDLY_ANY * late.cases.len() as f64;
+        helps || blame.weight_ms >= SHARE_IF_LATE_WITHOUT * all_ms
+    });
+    material
         .into_iter()
-        .filter(|(_, blame)| is_material(late, blame, all_ms))
         .map(|(key, blame)| {
             let weight = blame.weight_ms / (all_ms + times_ms * late.cases.len() as f64).max(1e-9);
             Suspect { culprit: culprit(late, &key, &blame, all_ms), weight }
         })
         .collect()
+}
+
+/// The late cases without some that delayed them.
+struct Left<'a> {
+    of: &'a Late<'a>,
+    cases_ms: Vec<f64>,
+    /// How many are late still.
+    late: u64,
+}
+
+impl<'a> Left<'a> {
+    fn of(late: &'a Late<'a>) -> Left<'a> {
+        Left::with(late, late.cases.iter().map(|case| case.end_to_end_ms).collect())
+    }
+
+    fn with(of: &'a Late<'a>, cases_ms: Vec<f64>) -> Left<'a> {
+        let above = of.above_ms.unwrap_or(f64::INFINITY);
+        let late = cases_ms.iter().filter(|ms| **ms > above).count() as u64;
+        Left { of, cases_ms, late }
+    }
+
+    fn without(&self, blame: &Blame) -> Left<'a> {
+        let own_ms = |place: usize| blame.cases.get(&place).copied().unwrap_or(0.0);
+        let cases_ms = self.cases_ms.iter().enumerate().map(|(place, ms)| ms - own_ms(place));
+        Left::with(self.of, cases_ms.collect())
+    }
+
+    /// The longest of all instances, ms.
+    fn worst_ms(&self) -> f64 {
+        self.cases_ms.iter().copied().fold(self.of.worst_of_others_ms, f64::max)
+    }
 }
 
 fn is_material(late: &Late<'_>, blame: &Blame, all_ms: f64) -> bool {
@@ -219,11 +263,9 @@ fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
                 matches!(kind, CauseKind::NotDue | CauseKind::Kept | CauseKind::TickLate).then(|| by.to_string());
         }
     }
-    let left = |place: usize, case: &Case<'_>| case.end_to_end_ms - blame.cases.get(&place).copied().unwrap_or(0.0);
-    let left: Vec<f64> = late.cases.iter().enumerate().map(|(place, case)| left(place, case)).collect();
-    let above = late.above_ms.unwrap_or(f64::INFINITY);
-    made.worst_without_ms = Some(left.iter().fold(late.worst_of_others_ms, |most, ms| most.max(*ms)));
-    made.late_without = Some(left.iter().filter(|ms| **ms > above).count() as u64);
+    let left = Left::of(late).without(blame);
+    made.worst_without_ms = Some(left.worst_ms());
+    made.late_without = Some(left.late);
     made
 }
 

@@ -259,6 +259,19 @@ fn transport_that_may_have_waited_for_a_cpu_is_accused_on_a_quiet_machine_alone(
 }
 
 #[test]
+fn who_adds_a_little_to_what_is_late_anyhow_is_not_accused() {
+    // Five plans come 50 ms late, and the control computes on them for longer, which alone would make none late.
+    let accused = |control: fn(i64) -> i64| -> Vec<Option<CauseKind>> {
+        let on_the_way = |k| if k % 20 == 10 { 50 * MS } else { 0 };
+        let verdict = System { on_the_way, control, ..System::healthy() }.verdict("{}");
+        verdict.culprits.iter().map(|culprit| culprit.kind).collect()
+    };
+    let both = [Some(CauseKind::Transport), Some(CauseKind::Computation)];
+    assert_eq!(accused(|k| if k % 20 == 10 { 13 * MS } else { MS + 100 * US * (k % 3) }), both[..1]);
+    assert_eq!(accused(|k| if k % 20 == 10 { 45 * MS } else { MS + 100 * US * (k % 3) }), both);
+}
+
+#[test]
 fn a_wake_up_that_is_late_less_than_once_in_a_hundred_is_nobodys_fault() {
     let accused = |on_the_way: fn(i64) -> i64| {
         let mut tables = scene::tables(&System { plans: 598, on_the_way, ..System::healthy() }.build());
