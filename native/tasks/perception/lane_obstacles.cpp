@@ -72,6 +72,7 @@ class LaneObstacles : public tasks::Task {
     const double x = pose.x + driven * cosine, y = pose.y + driven * sine;
     const world::Track track(map);
     from_ = track.nearest(x, y).distance;
+    const world::Track::About about = track.about(x, y, range_, map.lane_width / 2);
     found_.clear();
     for (uint32_t i = 0; i < cloud.size(); ++i) {
       const tasks::Point point = cloud[i];
@@ -79,9 +80,9 @@ class LaneObstacles : public tasks::Task {
         ++not_finite_;
         continue;
       }
-      if (point.z < lowest_ || point.z > highest_ || std::hypot(point.x, point.y) > range_) continue;
+      if (point.z < lowest_ || point.z > highest_) continue;
       const double there_x = x + point.x * cosine - point.y * sine, there_y = y + point.x * sine + point.y * cosine;
-      if (track.apart(there_x, there_y) > map.lane_width / 2) continue;
+      if (!about.is_near(there_x, there_y) || std::hypot(point.x, point.y) > range_) continue;
       const world::OnLane at = track.nearest(there_x, there_y);
       found_.push_back({track.way(from_, at.distance), at.offset});
     }

@@ -71,12 +71,13 @@ void RayCaster::look(double x, double y, double along_x, double along_y, std::ve
     if (!meets_circle(dx, dy, along_x, along_y, cylinder.radius, both) || both[1] <= 0) continue;
     found.push_back({std::max(both[0], 0.0), both[1], cylinder.height});
   }
+  std::sort(found.begin(), found.end(), [](const Standing &a, const Standing &b) { return a.from < b.from; });
 }
 
 double RayCaster::meets(double height, double slope, const std::vector<Standing> &standing) {
   double nearest = slope < 0 ? -height / slope : INFINITY;
   for (const Standing &one : standing) {
-    if (one.from >= nearest) continue;
+    if (one.from >= nearest) break;
     if (height + slope * one.from <= one.height) {
       nearest = one.from;
     } else if (slope < 0) {

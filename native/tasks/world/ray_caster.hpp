@@ -22,7 +22,7 @@ class RayCaster {
  public:
   explicit RayCaster(const tasks::World &world);
 
-  // All that stands in the direction of this unit vector, from this point, in any order.
+  // All that stands in the direction of this unit vector, from this point, the nearest first.
   void look(double x, double y, double along_x, double along_y, std::vector<Standing> &found) const;
 
   // The horizontal distance at which a ray of this slope from this height meets the ground or something that stands;

@@ -98,7 +98,41 @@ Track::Near Track::near(double x, double y) const {
   return best;
 }
 
-double Track::apart(double x, double y) const { return std::sqrt(near(x, y).squared); }
+Track::About Track::about(double x, double y, double within, double near) const { return {*this, x, y, within, near}; }
+
+Track::About::About(const Track &track, double x, double y, double within, double near) : track_(track), near_(near) {
+  // Rounding adds far less to a distance, in single precision, too.
+  constexpr double SLACK = 1e-3;
+  from_ = -near - SLACK, beside_ = near + SLACK;
+  const double reach = within + near + SLACK;
+  for (const Segment &s : track.segments_) {
+    if (s.curvature == 0) {
+      const double dx = x - s.x, dy = y - s.y;
+      const double way = std::clamp(dx * s.along_x + dy * s.along_y, 0.0, s.length);
+      if (square(dx - way * s.along_x) + square(dy - way * s.along_y) > reach * reach) continue;
+      straight_[straights_++] = {s.x, s.y, s.along_x, s.along_y, s.length + near + SLACK};
+    } else {
+      const double radius = 1 / s.curvature;
+      if (std::abs(std::hypot(x - s.centre_x, y - s.centre_y) - radius) > reach) continue;
+      corner_[corners_++] = {s.centre_x, s.centre_y, square(std::max(radius - beside_, 0.0)), square(radius + beside_)};
+    }
+  }
+}
+
+bool Track::About::may_be_near(double x, double y) const {
+  for (size_t i = 0; i < straights_; ++i) {
+    const Straight &s = straight_[i];
+    const double dx = x - s.x, dy = y - s.y;
+    const double way = dx * s.along_x + dy * s.along_y;
+    if (std::abs(dx * s.along_y - dy * s.along_x) <= beside_ && way >= from_ && way <= s.until) return true;
+  }
+  for (size_t i = 0; i < corners_; ++i) {
+    const Corner &c = corner_[i];
+    const double squared = square(x - c.x) + square(y - c.y);
+    if (squared >= c.from_squared && squared <= c.to_squared) return true;
+  }
+  return false;
+}
 
 OnLane Track::nearest(double x, double y) const {
   const auto [best, found, squared] = near(x, y);

@@ -33,8 +33,10 @@ class Track {
   Place at(double distance, double offset = 0) const;
   // The nearest place of the lane. The centres of the corners are as near to all of their corner.
   OnLane nearest(double x, double y) const;
-  // How far that is, without where it is.
-  double apart(double x, double y) const;
+  // Whether a place that is `within` of a point is this near to the lane, without where that is: for many places about
+  // one point.
+  class About;
+  About about(double x, double y, double within, double near) const;
   // The way from one place along the lane to another, -length / 2 <= way < length / 2.
   double way(double from, double to) const;
 
@@ -56,6 +58,31 @@ class Track {
   Near near(double x, double y) const;
   std::array<Segment, 8> segments_;
   double length_;
+};
+
+class Track::About {
+ public:
+  // The parts of the track that no such place can be near to are left out.
+  About(const Track &track, double x, double y, double within, double near);
+
+  bool is_near(double x, double y) const { return may_be_near(x, y) && track_.near(x, y).squared <= near_ * near_; }
+
+ private:
+  struct Straight {
+    double x, y, along_x, along_y, until;
+  };
+  struct Corner {
+    double x, y, from_squared, to_squared;
+  };
+  // Whether it lies in a box about a straight part, or in a ring about the centre of a corner.
+  bool may_be_near(double x, double y) const;
+
+  const Track &track_;
+  double near_;
+  double from_, beside_;  // of the boxes
+  size_t straights_ = 0, corners_ = 0;
+  std::array<Straight, 4> straight_;
+  std::array<Corner, 4> corner_;
 };
 
 }  // namespace world
