@@ -27,10 +27,35 @@ pub struct CallbackSeen {
     pub off_ns: Vec<i64>,
     /// Whether each published.
     pub published: Vec<bool>,
-    /// Publish calls by topic.
-    pub topics: BTreeMap<String, u64>,
+    /// What it published, by topic.
+    pub topics: BTreeMap<String, Sent>,
     /// Threads that it ran on.
     pub tids: BTreeSet<u32>,
+}
+
+/// What a callback published on a topic.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sent {
+    /// Publish calls.
+    pub calls: u64,
+    /// Executions that published.
+    pub runs: u64,
+    /// Stretches of executions in a row that did.
+    pub bursts: u64,
+    /// Number of the last execution that did, from 1.
+    last: u64,
+}
+
+impl Sent {
+    /// Counts a call in an execution of this number, from 1.
+    pub(crate) fn add(&mut self, run: u64) {
+        self.calls += 1;
+        if self.last != run {
+            self.runs += 1;
+            self.bursts += u64::from(self.last == 0 || self.last + 1 < run);
+            self.last = run;
+        }
+    }
 }
 
 impl CallbackSeen {
@@ -121,7 +146,7 @@ impl Seen {
             of.published.push(!sent.is_empty());
             of.tids.insert(execution.tid);
             for (_, publisher) in sent {
-                *of.topics.entry(endpoints[publisher.index()].topic.clone()).or_default() += 1;
+                of.topics.entry(endpoints[publisher.index()].topic.clone()).or_default().add(of.runs);
             }
         }
         let is_wall =

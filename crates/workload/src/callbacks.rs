@@ -107,21 +107,19 @@ impl Node {
             return Vec::new();
         }
         self.answers(|from| match from {
-            [] => Some(100.0),
-            from => share(from, &input.topic),
+            [] => Some(Turns::all()),
+            from => turns(from, &input.topic),
         })
     }
 
     /// What a timer publishes.
     pub fn answers_to_timer(&self, timer: &NodeTimer) -> Vec<Answer> {
-        self.answers(|from| share(from, &timer.name))
+        self.answers(|from| turns(from, &timer.name))
     }
 
-    fn answers(&self, share_of: impl Fn(&[Cause]) -> Option<f64>) -> Vec<Answer> {
+    fn answers(&self, share_of: impl Fn(&[Cause]) -> Option<Turns>) -> Vec<Answer> {
         let without = self.publishes.iter().enumerate().filter(|(_, p)| p.rate_hz.is_none());
-        let answer = |(publication, p): (usize, &Publication)| {
-            Some(Answer { publication, turns: Turns::of(share_of(&p.from)?) })
-        };
+        let answer = |(publication, p): (usize, &Publication)| Some(Answer { publication, turns: share_of(&p.from)? });
         without.filter_map(answer).collect()
     }
 
@@ -136,30 +134,43 @@ impl Node {
     }
 }
 
-fn share(from: &[Cause], name: &str) -> Option<f64> {
-    from.iter().find(|cause| cause.name == name).map(|cause| cause.share_percent)
+fn turns(from: &[Cause], name: &str) -> Option<Turns> {
+    from.iter().find(|cause| cause.name == name).map(|cause| Turns::of(cause.share_percent, cause.burst))
 }
 
-/// Spreads a share evenly over activations.
+/// Spreads a share evenly over activations, in bursts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Turns {
     share_percent: f64,
+    burst: u32,
     owed_percent: f64,
+    /// Of the burst that goes on.
+    left: u32,
 }
 
 impl Turns {
-    /// Of this share.
-    pub fn of(share_percent: f64) -> Turns {
-        Turns { share_percent, owed_percent: 0.0 }
+    /// Of this share, in bursts of so many. The first burst comes in the middle of its turn, so that a run that is as
+    /// long as one turn has it.
+    pub fn of(share_percent: f64, burst: u32) -> Turns {
+        Turns { share_percent, burst, owed_percent: 50.0 * f64::from(burst.saturating_sub(1)), left: 0 }
+    }
+
+    /// Each activation.
+    pub fn all() -> Turns {
+        Turns::of(100.0, 1)
     }
 
     /// Whether this activation is one of the share.
     pub fn is_due(&mut self) -> bool {
         self.owed_percent += self.share_percent;
         // Sums of a share such as 33.3 % are not exact.
-        let is_due = self.owed_percent >= 100.0 - 1e-6;
+        if self.left == 0 && self.owed_percent >= 100.0 * f64::from(self.burst) - 1e-6 {
+            self.left = self.burst;
+        }
+        let is_due = self.left > 0;
         if is_due {
             self.owed_percent -= 100.0;
+            self.left -= 1;
         }
         is_due
     }
@@ -172,12 +183,24 @@ mod tests {
     #[test]
     fn a_share_is_spread_evenly_and_is_exact_in_the_long_run() {
         let count = |share: f64, of: usize| {
-            let mut turns = Turns::of(share);
+            let mut turns = Turns::of(share, 1);
             (0..of).filter(|_| turns.is_due()).count()
         };
         assert_eq!((count(100.0, 7), count(0.0, 7), count(50.0, 8), count(30.0, 1000)), (7, 0, 4, 300));
-        let mut turns = Turns::of(25.0);
+        let mut turns = Turns::of(25.0, 1);
         let published: Vec<bool> = (0..8).map(|_| turns.is_due()).collect();
         assert_eq!(published, [false, false, false, true, false, false, false, true]);
+    }
+
+    #[test]
+    fn bursts_are_as_long_as_stated_and_evenly_spread_and_the_share_is_kept() {
+        for (share, burst, of, expected) in [(10.0, 70, 7_000, 700), (90.0, 45, 5_000, 4_500), (0.5, 70, 14_000, 70)] {
+            let mut turns = Turns::of(share, burst);
+            let published: Vec<bool> = (0..of).map(|_| turns.is_due()).collect();
+            assert_eq!(published.iter().filter(|due| **due).count(), expected, "{share} % by {burst}");
+            let bursts: Vec<usize> =
+                published.chunk_by(|a, b| a == b).filter(|run| run[0]).map(<[bool]>::len).collect();
+            assert!(bursts.iter().all(|long| *long == burst as usize), "{share} % by {burst}: {bursts:?}");
+        }
     }
 }

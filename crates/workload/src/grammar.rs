@@ -68,6 +68,8 @@ pub(crate) enum Form {
     Timer,
     /// An input or timer, several, or a map of them to the part of their activations.
     Causes,
+    /// A percentage, or [`SHARE`].
+    Share,
     /// [`NORMAL`].
     Normal,
     /// Value of a task's parameter: a number with its unit.
@@ -115,7 +117,8 @@ impl Form {
             Form::Time => Parts::Keys(&TIME),
             Form::Timers => Parts::Names(Form::Timer),
             Form::Timer => Parts::Keys(&TIMER),
-            Form::Causes => Parts::Names(Form::Percent),
+            Form::Causes => Parts::Names(Form::Share),
+            Form::Share => Parts::Keys(&SHARE),
             Form::Normal => Parts::Keys(&NORMAL),
             Form::Middleware => Parts::Names(Form::Word),
             _ => Parts::None,
@@ -371,6 +374,19 @@ pub(crate) const BACKGROUND: Place = Place {
     keys: &[key("cpu", Form::Whole(0, 1024), "Threads that compute all the time, as any program.")],
 };
 
+/// Which activations of a callback publish.
+pub(crate) const SHARE: Place = Place {
+    what: "a part of activations",
+    keys: &[
+        key("part", Form::Percent, "Part of the activations that publish."),
+        key(
+            "burst",
+            Form::Whole(1, 1_000_000),
+            "How many in a row publish, with longer pauses between; 1 unless said.",
+        ),
+    ],
+};
+
 /// Makes a map of `work` that of a task, whose other keys are its parameters.
 pub(crate) const TASK: &str = "task";
 
@@ -442,6 +458,7 @@ impl Form {
             }
             Form::Timers => "a map of timers, such as {plan: {rate: 10 Hz, work: 8 ms}}".into(),
             Form::Timer => "a map such as {rate: 10 Hz, work: 8 ms}".into(),
+            Form::Share => "a percentage such as 30 %, or a map such as {part: 1 %, burst: 70}".into(),
             Form::Causes => "an input or a timer, a list of them, or a map such as {/points: 30 %}".into(),
             Form::Quantiles => {
                 "two times or more, each at least as long as the one before, such as [1 ms, 2 ms, 5 ms]".into()

@@ -140,8 +140,23 @@ impl Own {
 pub struct Cause {
     /// A topic that the node takes, or one of [`Node::timers`].
     pub name: String,
-    /// Part of its activations that publish, evenly spread, percent.
+    /// Part of its activations that publish, percent.
     pub share_percent: f64,
+    /// How many of its activations in a row publish; such bursts are evenly spread.
+    #[serde(default = "Cause::alone")]
+    pub burst: u32,
+}
+
+impl Cause {
+    /// The burst of activations that publish one by one.
+    pub const fn alone() -> u32 {
+        1
+    }
+
+    /// Each activation publishes.
+    pub fn always(name: &str) -> Cause {
+        Cause { name: name.into(), share_percent: 100.0, burst: Cause::alone() }
+    }
 }
 
 /// When a node's callbacks run.

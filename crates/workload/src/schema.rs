@@ -33,6 +33,7 @@ const DEFINITIONS: &[(&str, &Place)] = &[
     ("subscription", &grammar::SUBSCRIPTION),
     ("publication", &grammar::PUBLICATION),
     ("timer", &grammar::TIMER),
+    ("share", &grammar::SHARE),
     ("work", &grammar::WORK),
     ("time", &grammar::TIME),
     ("normal", &grammar::NORMAL),
@@ -152,10 +153,11 @@ fn form(form: Form) -> Value {
         Form::Causes => {
             let one = json!({"type": "string", "pattern": CAUSE_PATTERN});
             let list = json!({"type": "array", "items": or_parameter(one.clone()), "minItems": 1, "uniqueItems": true});
-            let mut shares = named(CAUSE_PATTERN, or_nothing(swept(Form::Percent)));
+            let mut shares = named(CAUSE_PATTERN, or_nothing(swept(Form::Share)));
             shares["minProperties"] = json!(1);
             json!({"anyOf": [one, list, shares]})
         }
+        Form::Share => json!({"anyOf": [swept(Form::Percent), {"$ref": "#/$defs/share", "required": ["part"]}]}),
         Form::Quantiles => json!({"type": "array", "items": or_parameter(duration()), "minItems": 2}),
         // The task determines what it is.
         Form::TaskParameter => json!({"type": ["string", "number"], "minLength": 1, "examples": ["5 m/s"]}),

@@ -178,15 +178,16 @@ fn work(key: &str, work: &Work) -> Option<String> {
 /// Writes the callbacks that make a publication.
 fn causes(from: &[Cause]) -> Option<String> {
     let names = || from.iter().map(|cause| scalar(&cause.name)).collect::<Vec<_>>();
-    let all = from.iter().all(|cause| cause.share_percent == 100.0);
+    let all = from.iter().all(|cause| *cause == Cause::always(&cause.name));
     let value = match from {
         [] => return None,
         [only] if all => scalar(&only.name),
         _ if all => format!("[{}]", names().join(", ")),
         _ => {
-            let share = |cause: &Cause| match cause.share_percent {
-                100.0 => String::new(),
-                percent => format_percent(percent),
+            let share = |cause: &Cause| match (cause.share_percent, cause.burst) {
+                (100.0, 1) => String::new(),
+                (percent, 1) => format_percent(percent),
+                (percent, burst) => format!("{{part: {}, burst: {burst}}}", format_percent(percent)),
             };
             let shares = names().into_iter().zip(from).map(|(name, cause)| format!("{name}: {}", share(cause)));
             format!("{{{}}}", shares.collect::<Vec<_>>().join(", "))

@@ -86,9 +86,7 @@ mod tests {
         let mut of =
             node("process: n, subscribes: {/a: {group: g1}, /b: {group: g2}, /c: }, publishes: {/x: {from: /a}}");
         of.publishes[0].from.clear();
-        of.publishes[0]
-            .from
-            .extend(["/a", "/b"].map(|name| tacho_workload::model::Cause { name: name.into(), share_percent: 100.0 }));
+        of.publishes[0].from.extend(["/a", "/b"].map(tacho_workload::model::Cause::always));
         assert_eq!(settle(&mut of), ["/x"]);
         assert_eq!(groups(&mut of), [Some("g1".into()), Some("g1".into()), None]);
     }

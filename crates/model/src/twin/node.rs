@@ -1,7 +1,7 @@
 //! A node with its callbacks.
 
 use super::Maker;
-use crate::seen::{is_of_library, CallbackSeen};
+use crate::seen::{is_of_library, CallbackSeen, Sent};
 use crate::work;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -11,27 +11,29 @@ use tacho_workload::model::*;
 
 /// Size of messages if the recording has none, bytes.
 const UNKNOWN_SIZE: u64 = 64;
+/// Bursts are stated if they are so many times as long as if publishing executions were evenly spread.
+const BURSTS_FROM: f64 = 1.5;
 
 type Callbacks<'a> = Vec<(Row<tacho_tables::Callback>, &'a tacho_tables::Callback)>;
 type Endpoints<'a> = Vec<(Row<tacho_tables::Endpoint>, &'a tacho_tables::Endpoint)>;
 
 /// Callbacks that publish a topic: the input or timer in the twin, publications, executions.
-type Causes = BTreeMap<String, Vec<(String, u64, u64)>>;
+type Causes = BTreeMap<String, Vec<(String, Sent, u64)>>;
 
 /// A timer that ran.
 struct Timer {
     name: String,
     hz: f64,
     row: Row<tacho_tables::Callback>,
-    topics: BTreeMap<String, u64>,
+    topics: BTreeMap<String, Sent>,
     runs: u64,
 }
 
 impl Timer {
     /// Whether it is what publishes a topic, each time, and publishes nothing else: the publication is its timer.
-    fn alone_publishes(&self, causes: &[(String, u64, u64)]) -> bool {
-        let always = |count: u64, runs: u64| share(count, runs) == 100.0;
-        matches!(causes, [(name, count, runs)] if *name == self.name && always(*count, *runs)) && self.topics.len() == 1
+    fn alone_publishes(&self, causes: &[(String, Sent, u64)]) -> bool {
+        let always = |sent: &Sent, runs: u64| share(sent.calls, runs) == 100.0;
+        matches!(causes, [(name, sent, runs)] if *name == self.name && always(sent, *runs)) && self.topics.len() == 1
     }
 }
 
@@ -173,13 +175,13 @@ impl<'a> Maker<'a> {
             else {
                 continue;
             };
-            for (topic, count) in &topics {
-                causes.entry(topic.clone()).or_default().push((self.names.topic(&input.topic), *count, runs));
+            for (topic, sent) in &topics {
+                causes.entry(topic.clone()).or_default().push((self.names.topic(&input.topic), *sent, runs));
             }
         }
         for timer in timers {
-            for (topic, count) in &timer.topics {
-                causes.entry(topic.clone()).or_default().push((timer.name.clone(), *count, timer.runs));
+            for (topic, sent) in &timer.topics {
+                causes.entry(topic.clone()).or_default().push((timer.name.clone(), *sent, timer.runs));
             }
         }
         causes
@@ -223,7 +225,7 @@ impl<'a> Maker<'a> {
     fn publication(
         &mut self,
         endpoint: Row<tacho_tables::Endpoint>,
-        causes: &[(String, u64, u64)],
+        causes: &[(String, Sent, u64)],
         timer: Option<&Timer>,
         matches: bool,
         remarks: &mut Vec<String>,
@@ -250,9 +252,11 @@ impl<'a> Maker<'a> {
             }
             _ if matches => {}
             (of, None) => {
-                for (name, count, runs) in of {
-                    publication.from.push(Cause { name: name.clone(), share_percent: share(*count, *runs) });
-                    let times = *count as f64 / *runs as f64;
+                for (name, sent, runs) in of {
+                    let share_percent = share(sent.calls, *runs);
+                    let burst = burst(sent, *runs);
+                    publication.from.push(Cause { name: name.clone(), share_percent, burst });
+                    let times = sent.calls as f64 / *runs as f64;
                     if times > 1.05 {
                         let text = format!("{name} published {topic} {times:.1} times an activation, here once.");
                         remarks.push(text);
@@ -398,6 +402,18 @@ fn share(count: u64, runs: u64) -> f64 {
     }
 }
 
+/// How many executions in a row publish on average, if that is many more than if they were evenly spread.
+fn burst(sent: &Sent, runs: u64) -> u32 {
+    let (published, all) = (sent.runs as f64, runs as f64);
+    let evenly = (published / (all - published).max(1.0)).max(1.0);
+    let found = published / sent.bursts.max(1) as f64;
+    if share(sent.calls, runs) < 100.0 && found >= BURSTS_FROM * evenly {
+        (found.round() as u32).clamp(1, 1_000_000)
+    } else {
+        Cause::alone()
+    }
+}
+
 fn qos(depth: Option<u64>) -> Qos {
     let depth =
         depth.filter(|depth| (1..=1_000_000).contains(depth)).map_or(Qos::default().depth, |depth| depth as u32);
@@ -407,4 +423,26 @@ fn qos(depth: Option<u64>) -> Qos {
 /// To a millionth of a Hz, which a period of a second is off by a microsecond for.
 pub(super) fn rounded_hz(hz: f64) -> f64 {
     ((hz * 1e6).round() / 1e6).clamp(0.001, 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bursts_are_found_that_are_longer_than_those_of_an_even_spread() {
+        let found = |publishes: &dyn Fn(u64) -> bool| {
+            let mut sent = Sent::default();
+            (1..=1_000).filter(|run| publishes(*run)).for_each(|run| sent.add(run));
+            (sent.calls, burst(&sent, 1_000))
+        };
+        assert_eq!(found(&|run| (300..370).contains(&run)), (70, 70));
+        assert_eq!(found(&|run| (run - 1) % 100 < 20), (200, 20));
+        assert_eq!(found(&|run| run % 10 == 3), (100, 1));
+        assert_eq!(found(&|run| run % 10 != 3), (900, 1));
+        assert_eq!(found(&|_| true), (1_000, 1));
+        let mut twice = Sent::default();
+        [1, 1, 5, 5, 9, 9].into_iter().for_each(|run| twice.add(run));
+        assert_eq!((twice.calls, twice.runs, twice.bursts), (6, 3, 3));
+    }
 }

@@ -213,8 +213,12 @@ impl Reader<'_, '_> {
                 reader.report.error("duplicate", key.span, message, key.describe(), "each input or timer once");
                 return;
             }
-            let share = share.filter(|y| !y.is_null()).and_then(|y| reader.percent(y));
-            causes.push(Cause { name, share_percent: share.unwrap_or(100.0) });
+            let share = share.filter(|y| !y.is_null()).and_then(|y| reader.share(y));
+            causes.push(share.map_or(Cause::always(&name), |(share_percent, burst)| Cause {
+                name: name.clone(),
+                share_percent,
+                burst,
+            }));
         };
         match &yaml.value {
             Value::List(items) if !items.is_empty() => items.iter().for_each(|item| add(self, item, None)),
@@ -225,6 +229,20 @@ impl Reader<'_, '_> {
             _ => self.wrong(yaml, Form::Causes),
         }
         causes
+    }
+
+    /// Reads which activations publish: their part, percent, and how many in a row.
+    fn share(&mut self, yaml: &Yaml) -> Option<(f64, u32)> {
+        if !matches!(yaml.value, Value::Map(_)) {
+            return Some((self.percent(yaml)?, Cause::alone()));
+        }
+        let fields = self.fields(yaml, &grammar::SHARE)?;
+        let Some(part) = fields.get("part") else {
+            self.wrong(yaml, Form::Share);
+            return None;
+        };
+        let burst = fields.get("burst").and_then(|y| self.whole_number(y, 1, 1_000_000));
+        Some((self.percent(part)?, burst.map_or(Cause::alone(), |burst| burst as u32)))
     }
 
     fn work(&mut self, yaml: &Yaml, places: &mut TaskPlaces) -> Option<Work> {
