@@ -300,6 +300,27 @@ def test_the_twin_of_nodes_that_call_a_service_calls_it(tacho, twin, ros_python,
     assert plan["rate_hz"] == pytest.approx(20, rel=0.15)
 
 
+def test_a_twin_publishes_in_bursts_as_the_system_did(tacho, twin):
+    (tacho.directory / "w.yaml").write_text("""
+middleware: inproc
+nodes:
+  sensor: {publishes: {/scan: {rate: 100 Hz, depth: 100}}}
+  brake: {subscribes: {/scan: {depth: 100}}, publishes: {/stop: {from: {/scan: {part: 20 %, burst: 10}}, depth: 100}}}
+  car: {subscribes: {/stop: {depth: 100}}}
+run: {duration: 4 s}
+""")
+    tacho("bench", "w.yaml", "-o", "measured")
+    stop = twin("measured")["nodes"]["brake"]["publishes"]["/stop"]
+    assert stop["from"]["/scan"]["burst"] in (9, 10, 11)
+    assert float(stop["from"]["/scan"]["part"].split()[0]) == pytest.approx(20, abs=2)
+    for run, verb in (("again", "bench"), ("simulated", "simulate")):
+        costs = ["--costs", "measured"] if verb == "simulate" else []
+        tacho(verb, "twin.yaml", *costs, "-o", run)
+        summary = json.loads((tacho.directory / run / "summary.json").read_text())
+        sent = {topic["topic"]: topic["sent"] for topic in summary["topics"]}
+        assert sent["/stop"] == pytest.approx(0.2 * sent["/scan"], abs=11), run
+
+
 def test_an_anonymous_twin_of_rclpy_nodes_runs_and_keeps_their_rate(tacho, twin, ros_python):
     listener, talker = (f"{ros_python} {PROGRAMS / name}.py 100" for name in ("listener", "talker"))
     tacho("record", "-o", "recorded", "--", "sh", "-c", f"{listener} & {talker} 0.02 && wait $!")
