@@ -72,7 +72,7 @@ class LaneObstacles : public tasks::Task {
     const double x = pose.x + driven * cosine, y = pose.y + driven * sine;
     const world::Track track(map);
     from_ = track.nearest(x, y).distance;
-    const world::Track::About about = track.about(x, y, range_, map.lane_width / 2);
+    const world::Track::About about(track, x, y, range_, map.lane_width / 2);
     found_.clear();
     for (uint32_t i = 0; i < cloud.size(); ++i) {
       const tasks::Point point = cloud[i];

@@ -68,7 +68,9 @@ void RayCaster::look(double x, double y, double along_x, double along_y, std::ve
   }
   for (const Cylinder &cylinder : cylinders_) {
     const double dx = cylinder.x - x, dy = cylinder.y - y;
-    if (!meets_circle(dx, dy, along_x, along_y, cylinder.radius, both) || both[1] <= 0) continue;
+    if (!meets_circle(dx, dy, along_x, along_y, cylinder.radius, both)) continue;
+    // No order has a number that is none.
+    if (!(both[1] > 0 && both[0] <= both[1])) continue;
     found.push_back({std::max(both[0], 0.0), both[1], cylinder.height});
   }
   std::sort(found.begin(), found.end(), [](const Standing &a, const Standing &b) { return a.from < b.from; });

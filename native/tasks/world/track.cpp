@@ -98,8 +98,6 @@ Track::Near Track::near(double x, double y) const {
   return best;
 }
 
-Track::About Track::about(double x, double y, double within, double near) const { return {*this, x, y, within, near}; }
-
 Track::About::About(const Track &track, double x, double y, double within, double near) : track_(track), near_(near) {
   // Rounding adds far less to a distance, in single precision, too.
   constexpr double SLACK = 1e-3;

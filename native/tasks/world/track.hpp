@@ -33,10 +33,7 @@ class Track {
   Place at(double distance, double offset = 0) const;
   // The nearest place of the lane. The centres of the corners are as near to all of their corner.
   OnLane nearest(double x, double y) const;
-  // Whether a place that is `within` of a point is this near to the lane, without where that is: for many places about
-  // one point.
   class About;
-  About about(double x, double y, double within, double near) const;
   // The way from one place along the lane to another, -length / 2 <= way < length / 2.
   double way(double from, double to) const;
 
@@ -60,6 +57,7 @@ class Track {
   double length_;
 };
 
+// Whether places that are `within` of one point are this near to the lane, without where that is.
 class Track::About {
  public:
   // The parts of the track that no such place can be near to are left out.
@@ -81,8 +79,9 @@ class Track::About {
   double near_;
   double from_, beside_;  // of the boxes
   size_t straights_ = 0, corners_ = 0;
-  std::array<Straight, 4> straight_;
-  std::array<Corner, 4> corner_;
+  // Corners of an infinite radius are straight.
+  std::array<Straight, 8> straight_;
+  std::array<Corner, 8> corner_;
 };
 
 }  // namespace world
