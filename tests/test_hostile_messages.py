@@ -54,7 +54,7 @@ def damaged(data: bytes, rng: np.random.Generator) -> bytes:
 
 def tasks() -> list[str]:
     found = []
-    for library in ("camera", "fusion", "judges", "lidar"):
+    for library in ("camera", "fusion", "judges", "lidar", "perception"):
         path = ROOT / f"build/lib/libtacho_tasks_{library}.so"
         found += sorted(name for name, kind in kinds(path).items() if kind.input_count) if path.exists() else []
     return found
@@ -79,3 +79,14 @@ def test_a_damaged_message_ends_in_a_result_or_a_reason(name):
             failed += 1
         assert all(isinstance(value, float) for value in task.figures().values())
     assert given > 0 and failed > 0
+
+
+def test_a_lane_whose_corners_are_straight_for_their_infinite_radius_breaks_nothing():
+    messages = sound()
+    lane = bytearray(messages["map"])
+    radius = struct.pack("<d", 60)
+    at = lane.index(radius)
+    lane[at : at + 8] = struct.pack("<d", float("inf"))
+    task = Task("lane_obstacles")
+    task(1, messages["point cloud"], messages["odometry"], bytes(lane))
+    assert task.figures()["clouds"] == 1
