@@ -122,13 +122,19 @@ pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
     let mut material: Vec<(Key, Blame)> =
         blames.into_iter().filter(|(_, blame)| is_material(late, blame, all_ms)).collect();
     material.sort_by(|(_, a), (_, b)| b.weight_ms.total_cmp(&a.weight_ms));
-    let mut left = Left::of(late);
-    material.retain(|(_, blame)| {
-        let before = left.late;
-        left = left.without(blame);
-        let helps = (before - left.late) as f64 > HARDLY_ANY * late.cases.len() as f64;
-        helps || blame.weight_ms >= SHARE_IF_LATE_WITHOUT * all_ms
-    });
+    // What is usual is somebody's, though it takes all of them to be in time.
+    if !late.mostly {
+        let mut left = Left::of(late);
+        let matters = material.iter().map(|(_, blame)| {
+            let before = left.late;
+            left = left.without(blame);
+            let helps = (before - left.late) as f64 > HARDLY_ANY * late.cases.len() as f64;
+            helps || blame.weight_ms >= SHARE_IF_LATE_WITHOUT * all_ms
+        });
+        // Those who did more than the last that matters had to go before it could.
+        let matter = matters.collect::<Vec<bool>>().iter().rposition(|matters| *matters).map_or(0, |last| last + 1);
+        material.truncate(matter);
+    }
     material
         .into_iter()
         .map(|(key, blame)| {
