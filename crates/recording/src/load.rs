@@ -7,6 +7,9 @@
 //! The machine's CPU time is the time of its CPUs less the idle and the stolen part (/proc/stat), which the kernel
 //! measures. It only samples the busy parts, once a tick: work that a timer starts falls between two ticks and counts
 //! as nothing, or falls on each and counts twice. All values have a resolution of 10 ms.
+//!
+//! A CPU that was idle and wakes up may wait for the hypervisor first. The kernel counts this wait twice, as idle and as
+//! stolen. So the machine used at least what its processes did, whatever is idle or stolen.
 
 use crate::clock::monotonic_ns;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +21,7 @@ pub struct Sample {
     at_ns: i64,
     stat: Option<Stat>,
     own_ticks: u64,
+    all_ticks: u64,
     pressure: Option<Pressure>,
     average: Option<f64>,
 }
@@ -43,10 +47,12 @@ impl Sample {
     pub fn now(named: &[u32]) -> Sample {
         let read = |path: &str| std::fs::read_to_string(path).ok();
         let roots = named.iter().copied().chain([std::process::id()]).collect();
+        let processes = processes();
         Sample {
             at_ns: monotonic_ns(),
             stat: read("/proc/stat").and_then(|text| stat(&text)),
-            own_ticks: of_trees(&processes(), &roots),
+            own_ticks: of_trees(&processes, &roots),
+            all_ticks: processes.values().map(|(_, ticks)| ticks).sum(),
             pressure: read("/proc/pressure/cpu").and_then(|text| pressure(&text)),
             average: read("/proc/loadavg").and_then(|text| text.split(' ').next()?.parse().ok()),
         }
@@ -59,8 +65,9 @@ impl Sample {
         let seconds = |ticks: u64| ticks as f64 / ticks_a_second();
         // What CPUs that came or went were idle for is unknown.
         let machine = stat.filter(|(a, b)| a.cpus == b.cpus).map(|(a, b)| {
-            let unused = seconds(b.idle.saturating_sub(a.idle)) + seconds(b.steal.saturating_sub(a.steal));
-            (over_s * f64::from(b.cpus) - unused).max(0.0)
+            let not_idle = over_s * f64::from(b.cpus) - seconds(b.idle.saturating_sub(a.idle));
+            let processes = seconds(later.all_ticks.saturating_sub(self.all_ticks)).min(not_idle);
+            (not_idle - seconds(b.steal.saturating_sub(a.steal))).max(processes).max(0.0)
         });
         // A process that ended without being waited for takes its ticks along.
         let own = machine.map(|_| seconds(later.own_ticks.saturating_sub(self.own_ticks)));
@@ -219,6 +226,32 @@ mod tests {
             let machine_s = before.until(&Sample::now(&[])).machine_cpu_s.unwrap();
             assert!(machine_s >= used_s - 0.04, "{machine_s} of the machine, {used_s} of one of its threads");
         }
+    }
+
+    #[test]
+    fn what_is_idle_and_stolen_at_once_hides_no_process() {
+        // Two CPUs for 10 s, 9.5 s of each idle. The kernel counts each value in hundredths of a second.
+        let sample = |at_s: i64, idle, steal, all_ticks| Sample {
+            at_ns: at_s * 1_000_000_000,
+            stat: Some(Stat { cpus: 2, idle, steal }),
+            own_ticks: 0,
+            all_ticks,
+            pressure: None,
+            average: None,
+        };
+        let used = |steal: u64, processes: u64| {
+            let load = sample(0, 0, 0, 1_000).until(&sample(10, 1_900, steal, 1_000 + processes));
+            assert_eq!(load.machine_cpu_s, load.others_cpu_s);
+            load.machine_cpu_s.unwrap()
+        };
+        // Interrupts are of no process.
+        assert_eq!(used(0, 60), 1.0);
+        assert_eq!(used(30, 60), 0.7);
+        // Of 0.8 s stolen, at most 0.4 s were stolen from processes.
+        assert_eq!(used(80, 60), 0.6);
+        assert_eq!(used(150, 0), 0.0);
+        // Nobody ran while all was idle: a child that ended while the processes were read is in it twice.
+        assert_eq!(used(0, 500), 1.0);
     }
 
     #[test]

@@ -71,7 +71,8 @@ export interface Load {
   load_average_before?: number;
   /**
    * CPU time that all processes, the kernel and interrupts used: the time of all CPUs less the idle and the stolen
-   * part (/proc/stat).
+   * part (/proc/stat), and at least the CPU time of all processes (/proc/PID/stat). A wait for the hypervisor at the
+   * end of an idle time is in both parts.
    */
   machine_cpu_s?: number;
   /** The rest: what other processes used. */

@@ -12,7 +12,8 @@ pub struct Load {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpus: Option<u32>,
     /// CPU time that all processes, the kernel and interrupts used: the time of all CPUs less the idle and the stolen
-    /// part (/proc/stat).
+    /// part (/proc/stat), and at least the CPU time of all processes (/proc/PID/stat). A wait for the hypervisor at the
+    /// end of an idle time is in both parts.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub machine_cpu_s: Option<f64>,
     /// The part of tacho and of what it started or attached to.
