@@ -94,6 +94,22 @@ def test_a_sweep_that_was_interrupted_ends_in_order_and_goes_on_without_its_file
     assert len(read(run / "summary.json")["points"]) == POINTS
 
 
+def test_an_interrupted_sweep_says_that_it_sums_up_its_repeats(tacho):
+    (tacho.directory / "w.yaml").write_text(FEW.replace("repeats: 3", "repeats: 100"))
+    run = tacho.directory / "run"
+    process = tacho.start("bench", "w.yaml", "-o", "run")
+    wait_for(lambda: sum(map(is_finished, run.glob("points/*/repeats/*"))) >= 8, "eight repeats", process)
+    process.send_signal(signal.SIGINT)
+    _, err = finished(process)
+    assert process.returncode == 128 + signal.SIGINT, err
+    summed_up = re.findall(r"^tacho: summing up (\d) of 4: ([^,\n]+)", err, flags=re.M)
+    assert [number for number, _ in summed_up] == ["1", "2", "3", "4"]
+    assert [d.name.partition("-")[2] for d in points(run)] == [name for _, name in summed_up]
+    for point in points(run):
+        assert is_finished(point)
+        assert any("of 100 repeats were not run" in text for text in read(point / "run.json")["missing"])
+
+
 def test_two_never_run_one_sweep_at_once(tacho):
     (tacho.directory / "w.yaml").write_text(MANY)
     run = tacho.directory / "run"

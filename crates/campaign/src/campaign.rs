@@ -58,15 +58,15 @@ pub struct Campaign<'a> {
 pub struct Step<'s> {
     /// The subject that runs now.
     pub subject: &'s Subject<'s>,
-    /// Number of its repeat, from 0.
-    pub repeat: u32,
-    /// Place of the run in the order, from 1.
+    /// Number of its repeat, from 0. Absent after the last run, while the figures of all its repeats are computed.
+    pub repeat: Option<u32>,
+    /// Place of the run in the order, from 1; or of the subject among those that are summed up.
     pub number: usize,
-    /// Number of runs in the order.
+    /// Number of runs in the order; or of subjects that are summed up.
     pub of: usize,
     /// What the run is doing.
     pub what: &'s str,
-    /// Completed share of the whole campaign, 0 to 1.
+    /// Completed share of the whole campaign, or of summing up, 0 to 1.
     pub done: f64,
 }
 
@@ -170,8 +170,7 @@ impl Campaign<'_> {
     ) -> Result<Ended> {
         let (mut ended, mut ran) = (Ended::default(), BTreeSet::new());
         let all = self.run_all(&mut ended, &mut ran, progress, each);
-        let summed_up = ran.iter().try_for_each(|subject| self.sum_up(*subject, &ended));
-        all.and(summed_up)?;
+        all.and(self.sum_up_all(&ran, &ended, progress))?;
         ended.unfinished = self.order.len() - self.finished();
         Ok(ended)
     }
@@ -272,6 +271,18 @@ impl Campaign<'_> {
         let subject = &self.subjects[subject];
         let whole = &subject.directory;
         subject.has_repeats() && !(whole.summary().is_file() && whole.info().is_ok_and(|info| !info.cut_short))
+    }
+
+    /// ^C ends the runs and not this: without it, no figures of the subjects are there.
+    fn sum_up_all(&self, ran: &BTreeSet<usize>, ended: &Ended, progress: &mut dyn FnMut(Step<'_>)) -> Result<()> {
+        for (number, index) in (1..).zip(ran.iter().copied()) {
+            if self.analysis == Analysis::OfEach {
+                let (subject, done) = (&self.subjects[index], (number - 1) as f64 / ran.len() as f64);
+                progress(Step { subject, repeat: None, number, of: ran.len(), what: "summing up", done });
+            }
+            self.sum_up(index, ended)?;
+        }
+        Ok(())
     }
 
     /// Writes the run directory above the repeats of a subject. It covers the repeats that have figures or, if they are

@@ -46,7 +46,7 @@ pub(crate) fn run(
             return;
         }
         whole.newest = number;
-        let (subject, repeat) = (&campaign.subjects[item.subject], item.repeat);
+        let (subject, repeat) = (&campaign.subjects[item.subject], Some(item.repeat));
         progress(Step { subject, repeat, number, of: whole.of, what, done: whole.done() });
     };
     let ended = |whole: &mut Whole, number: usize, item: Item| {

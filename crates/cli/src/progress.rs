@@ -45,6 +45,11 @@ impl Progress {
         }
     }
 
+    /// Other work begins: the time that passed until now does not predict how long it takes.
+    pub fn begin_anew(&mut self) {
+        self.begun = Instant::now();
+    }
+
     /// `90 s left`, `3 min left`; nothing while it is too early for an estimate.
     fn left(&self, done: f64) -> String {
         let done = done.clamp(0.0, 1.0);

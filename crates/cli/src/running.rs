@@ -42,10 +42,20 @@ pub fn swept(
     let running = SweepRun::new(sweep, &lock, by);
     runs::say_finished(running.campaign());
     let mut progress = Progress::new();
+    let mut are_summed_up = false;
     let swept = running.run(&mut |step| {
         // The name of a point is its number, then what it varies.
         let values = step.subject.name.split_once('-').map_or("", |(_, values)| values);
-        progress.show(&format!("{} of {}: {values}", step.number, step.of), step.done)
+        let label = format!("{} of {}: {values}", step.number, step.of);
+        match step.repeat {
+            Some(_) => progress.show(&label, step.done),
+            None => {
+                if !std::mem::replace(&mut are_summed_up, true) {
+                    progress.begin_anew();
+                }
+                progress.show(&format!("{} {label}", step.what), step.done)
+            }
+        }
     })?;
     progress.finish();
     if let Some(text) = swept.unfinished {
@@ -101,8 +111,9 @@ pub fn made(
     let mut ran = 0;
     let ended = campaign.run(
         &mut |step| {
-            let what = if repeats > 1 { format!("repeat {} of {repeats}: ", step.repeat + 1) } else { String::new() };
-            progress.show(&format!("{what}{}", step.what), step.done)
+            let repeat = step.repeat.filter(|_| repeats > 1);
+            let repeat = repeat.map_or(String::new(), |repeat| format!("repeat {} of {repeats}: ", repeat + 1));
+            progress.show(&format!("{repeat}{}", step.what), step.done)
         },
         &mut |_, _| {
             ran += 1;

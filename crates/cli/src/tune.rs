@@ -383,7 +383,11 @@ fn prove(
     let ended = campaign.run(
         &mut |step| {
             let (name, of) = (&step.subject.name, step.subject.workload.run.repeats);
-            progress.show(&format!("proving: {name} {} of {of}", step.repeat + 1), step.done)
+            let label = match step.repeat {
+                Some(repeat) => format!("proving: {name} {} of {of}", repeat + 1),
+                None => format!("{} {name}", step.what),
+            };
+            progress.show(&label, step.done)
         },
         &mut |_, _| Ok(()),
     )?;

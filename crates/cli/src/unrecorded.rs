@@ -48,8 +48,8 @@ pub fn run(options: &Options, how: Unrecorded, bench: &Bench<'_>, point: &SweepP
     let repeats = workload.run.repeats;
     let ended = campaign.run(
         &mut |step| {
-            let label = format!("{}, repeat {} of {repeats}: {}", step.subject.name, step.repeat + 1, step.what);
-            progress.show(&label, step.done)
+            let repeat = step.repeat.map_or(String::new(), |repeat| format!(", repeat {} of {repeats}", repeat + 1));
+            progress.show(&format!("{}{repeat}: {}", step.subject.name, step.what), step.done)
         },
         &mut |Item { subject, repeat }, one| {
             write_nodes(&campaign.subjects[subject].run(repeat), &one)?;
