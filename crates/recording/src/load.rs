@@ -8,8 +8,8 @@
 //! measures. It only samples the busy parts, once a tick: work that a timer starts falls between two ticks and counts
 //! as nothing, or falls on each and counts twice. All values have a resolution of 10 ms.
 //!
-//! A CPU that was idle and wakes up may wait for the hypervisor first. The kernel counts this wait twice, as idle and as
-//! stolen. So the machine used at least what its processes did, whatever is idle or stolen.
+//! A CPU that was idle and wakes up may wait for the hypervisor first. The kernel counts this wait twice, as idle and
+//! as stolen. So the machine used at least what its processes did, whatever is idle or stolen.
 
 use crate::clock::monotonic_ns;
 use std::collections::{BTreeMap, BTreeSet};
