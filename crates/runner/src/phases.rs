@@ -1,10 +1,12 @@
 //! Phases: when in its period each node wakes.
 //!
 //! Nodes that spin at one rate keep the phases they started with, so one run is one draw of them. In repeat r of n,
-//! node i has the phase frac(u_i + r * i / p), with u_i uniform by seed and p the least prime that is at least n. Each
-//! repeat alone is a uniform draw. Over repeats, the difference between two nodes i and j advances by (i - j) / p, so
-//! unless p divides i - j, it visits p strata of equal width evenly: means over few repeats are close to the mean over
-//! all draws.
+//! node i has the phase frac(u_i + r * g_i / p), with p the least prime that is at least n, u_i uniform and g a random
+//! order of 0 to p - 1, both by seed. Each repeat alone is a uniform draw. Over repeats, the difference between two
+//! nodes i and j advances by (g_i - g_j) / p, so unless p divides i - j, it visits p strata of equal width evenly: means
+//! over few repeats are close to the mean over all draws. As g has no order, the delays of a chain's hops do not grow
+//! together: how often their sum is beyond a limit comes as close as with independent draws, and mostly closer, also
+//! over the first of many repeats. So intervals of independent draws hold.
 
 use tacho_workload::model::{Node, RunOptions};
 use tacho_workload::random::mix;
@@ -17,9 +19,22 @@ pub fn of_node(run: &RunOptions, node: &Node, index: usize, repeat: u32) -> f64 
 
 /// Phase of the node at `index` in `repeat` of `repeats`, as a fraction of its period, 0 <= phase < 1.
 pub fn phase(seed: u64, index: usize, repeat: u32, repeats: u32) -> f64 {
-    let strata = f64::from(prime_from(repeats.max(1)));
-    let advance = (f64::from(repeat) * index as f64 / strata).fract();
+    let strata = prime_from(repeats.max(1));
+    let advance = (f64::from(repeat) * f64::from(generator(seed, index, strata)) / f64::from(strata)).fract();
     (uniform(seed, index as u64) + advance).fract()
+}
+
+/// Strata by which the phase of the node at `index` advances from one repeat to the next: its place in an order of all
+/// `strata` that the seed draws.
+fn generator(seed: u64, index: usize, strata: u32) -> u32 {
+    let index = (index as u64 % u64::from(strata)) as usize;
+    let mut order: Vec<u32> = (0..strata).collect();
+    for place in 0..=index {
+        let left = u64::from(strata) - place as u64;
+        let drawn = mix(mix(seed ^ 0x6f72_6465) ^ place as u64) % left;
+        order.swap(place, place + drawn as usize);
+    }
+    order[index]
 }
 
 /// Seed for everything that a node draws in a repeat.
@@ -62,6 +77,32 @@ mod tests {
                 (0..5).map(|r| ((phase(2022, j, r, 5) - phase(2022, i, r, 5)).rem_euclid(1.0) * 5.0) as u32).collect();
             strata.sort_unstable();
             assert_eq!(strata, [0, 1, 2, 3, 4], "nodes {i} and {j}");
+        }
+    }
+
+    /// Irwin-Hall: a sum of five uniform delays of a period is above 3 periods with the probability 0.2250.
+    #[test]
+    fn a_sum_of_delays_is_beyond_a_limit_as_often_as_in_independent_draws() {
+        let of_five: f64 = [1.0, -5.0, 10.0, -10.0].iter().zip(0..).map(|(c, k)| c * f64::from(3 - k).powi(5)).sum();
+        let probability = 1.0 - of_five / 120.0;
+        assert!((probability - 0.225).abs() < 1e-9, "{probability}");
+        for (repeats, first) in [(20, 20), (200, 200), (200, 80)] {
+            let seeds = 300;
+            let (mut sum, mut squares) = (0.0, 0.0);
+            for seed in 0..seeds {
+                let chain = [3, 5, 6, 7, 8, 1];
+                let beyond = (0..first).filter(|repeat| {
+                    let at = |index| phase(seed, index, *repeat, repeats);
+                    chain.windows(2).map(|hop| (at(hop[1]) - at(hop[0])).rem_euclid(1.0)).sum::<f64>() > 3.0
+                });
+                let share = beyond.count() as f64 / f64::from(first);
+                (sum, squares) = (sum + share, squares + (share - probability).powi(2));
+            }
+            let (mean, variance) = (sum / seeds as f64, squares / seeds as f64);
+            let independent = probability * (1.0 - probability) / f64::from(first);
+            // Five standard deviations of the mean of independent draws.
+            assert!((mean - probability).abs() < 5.0 * (independent / seeds as f64).sqrt(), "{repeats}: {mean}");
+            assert!(variance < independent, "{first} of {repeats}: {variance}, independent draws {independent}");
         }
     }
 
