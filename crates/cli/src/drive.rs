@@ -17,7 +17,7 @@ use tacho_simulate::Simulator;
 use tacho_tables::store;
 use tacho_tables::summary::{Drives, Point};
 use tacho_workload::tasks::{aimed_speeds, SPEED};
-use tacho_workload::{rates, Sweep, Workload};
+use tacho_workload::{instances_hz, Sweep, SweepPoint, Workload};
 use tiny_http::Server;
 
 /// What --watch shows, and how often.
@@ -164,12 +164,13 @@ fn read(options: &Options, installation: &Installation) -> Result<(Sweep, Option
         overrides.set.extend(set_speed(options, installation, &sweep, speed)?);
         sweep = check::read_sweep(&options.workload, &overrides)?;
     }
-    let first = instances_hz(&sweep.points[0].workload);
-    let hz = first.filter(|_| sweep.points.iter().all(|point| instances_hz(&point.workload) == first));
+    let hz_at = |point: &SweepPoint| instances_hz(&point.workload, point.workload.chains.first()?);
+    let first = hz_at(&sweep.points[0]);
+    let hz = first.filter(|_| sweep.points.iter().all(|point| hz_at(point) == first));
     if let Some(instances) = options.instances {
         let Some(hz) = hz else {
             return Err(Failure::Usage(
-                "--instances: the workload has no chain whose first node has a known rate, the same at all points; \
+                "--instances: the workload has no chain whose first node sends to its second at a known rate, the same at all points; \
                  expected one, or --duration"
                     .into(),
             ));
@@ -198,13 +199,6 @@ fn set_speed(
         )));
     }
     Ok(set)
-}
-
-/// Instances a second of the first chain: activations of its first node.
-fn instances_hz(workload: &Workload) -> Option<f64> {
-    let first = workload.chains.first()?.nodes.first()?;
-    let index = workload.nodes.iter().position(|node| node.name == *first)?;
-    rates(workload).activations_hz[index].filter(|hz| *hz > 0.0)
 }
 
 /// The drive of each repeat; `None` where no vehicle reported one.

@@ -1,7 +1,7 @@
 //! Derives how often nodes run and topics are published from the workload alone.
 
 use crate::callbacks::Load;
-use crate::model::{Cause, Executor, Node, Publication, Subscription, Workload};
+use crate::model::{Cause, Chain, Executor, Node, Publication, Subscription, Workload};
 use std::collections::BTreeMap;
 
 /// Rates that hold if every message arrives and every node keeps up.
@@ -33,6 +33,24 @@ pub fn rates(workload: &Workload) -> Rates {
         nodes.iter().map(|node| input_rate(node, &topics_hz).map(|input_hz| activations(node, input_hz))).collect();
     let most_busy = nodes.iter().zip(&activations_hz).map(|(node, hz)| most_busy(node, *hz, &topics_hz)).collect();
     Rates { activations_hz, most_busy, topics_hz }
+}
+
+/// Instances a second of a chain: messages that its first node sends to its second, or activations of its only node.
+/// `None` if this is unknown or 0.
+pub fn instances_hz(workload: &Workload, chain: &Chain) -> Option<f64> {
+    let rates = rates(workload);
+    let place = |name: &String| workload.nodes.iter().position(|node| node.name == *name);
+    let first = place(chain.nodes.first()?)?;
+    let hz = match chain.nodes.get(1) {
+        Some(second) => {
+            let (from, to) = (&workload.nodes[first], &workload.nodes[place(second)?]);
+            let is_taken = |topic: &str| to.subscribes.iter().any(|subscription| subscription.topic == topic);
+            let sent = from.publishes.iter().find(|publication| is_taken(&publication.topic))?;
+            publication_rate(from, sent, &rates.topics_hz)?
+        }
+        None => rates.activations_hz[first]?,
+    };
+    (hz > 0.0).then_some(hz)
 }
 
 /// Rates of topics all of whose publishers' rates are known.
@@ -179,6 +197,23 @@ mod tests {
         assert_eq!(rates.topics_hz.values().copied().collect::<Vec<_>>(), [20.0, 2.0, 25.0, 5.0]);
         let busy: Vec<f64> = rates.most_busy.iter().map(|busy| busy.expect("known")).collect();
         assert!(busy.iter().zip([0.0, 0.2, 0.06, 0.0]).all(|(is, was)| (is - was).abs() < 1e-9), "{busy:?}");
+    }
+
+    #[test]
+    fn a_chain_has_as_many_instances_as_its_first_node_sends_messages_to_its_second() {
+        let of = |how: &str| {
+            let text = format!(
+                "nodes:
+  car: {{publishes: {{/state: {{rate: 100 Hz}}}}}}
+  odometry: {{{how}, subscribes: [/state], publishes: {{/other: {{rate: 5 Hz}}, /pose: {{rate: 10 Hz}}}}}}
+  planner: {{subscribes: [/pose]}}
+chains: {{c: [odometry, planner]}}
+"
+            );
+            let (workload, _) = crate::parse(&text, "test.yaml").unwrap_or_else(|e| panic!("{e}"));
+            instances_hz(&workload, &workload.chains[0])
+        };
+        assert_eq!(["on: arrival", "spin: 10 Hz", "spin: 100 Hz"].map(of), [Some(10.0); 3]);
     }
 
     #[test]
