@@ -194,7 +194,7 @@ fn the_schema_refuses_what_the_parser_refuses() {
 }
 
 /// A text that puts a key into each kind of map, by where its properties stand in the schema.
-const PLACES: [(&str, &str); 14] = [
+const PLACES: [(&str, &str); 15] = [
     ("", "nodes: {a: {}}\n@: 1"),
     ("/$defs/node", "nodes: {a: {@: 1}}"),
     ("/$defs/match", "nodes: {a: {on: match approximate, match: {@: 1}}}"),
@@ -202,6 +202,7 @@ const PLACES: [(&str, &str); 14] = [
     ("/$defs/normal", "nodes: {a: {work: {normal: {@: 1}}}}"),
     ("/$defs/subscription", "nodes: {a: {subscribes: {/t: {@: 1}}}}"),
     ("/$defs/publication", "nodes: {a: {publishes: {/t: {@: 1}}}}"),
+    ("/$defs/share", "nodes: {a: {subscribes: [/t], publishes: {/p: {from: {/t: {@: 1}}}}}}"),
     ("/$defs/topology", "topology: {@: 1}"),
     ("/$defs/end", "topology: {kind: pairs, nodes: 1, rate: 1 Hz, publishers: {@: 1}}"),
     ("/$defs/host", "hosts: {h: {@: 1}}\nnodes: {a: {host: h}}"),
