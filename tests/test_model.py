@@ -113,6 +113,7 @@ def test_the_twin_of_a_workload_is_that_workload(tacho, twin):
     assert ms(nodes["planner"]["subscribes"]["/pose"]["work"]) == pytest.approx(1, rel=0.3)
 
 
+@pytest.mark.timing
 def test_a_twin_works_in_bursts_as_the_system_did(tacho, twin):
     (tacho.directory / "bursts.yaml").write_text(BURSTS)
     tacho("bench", "bursts.yaml", "-o", "measured", "--cpu-time")

@@ -170,8 +170,8 @@ fn read(options: &Options, installation: &Installation) -> Result<(Sweep, Option
     if let Some(instances) = options.instances {
         let Some(hz) = hz else {
             return Err(Failure::Usage(
-                "--instances: the workload has no chain whose first node sends to its second at a known rate, the same at all points; \
-                 expected one, or --duration"
+                "--instances: the workload has no chain whose first node sends to its second at a known rate, the \
+                 same at all points; expected one, or --duration"
                     .into(),
             ));
         };

@@ -3,10 +3,10 @@
 //! Nodes that spin at one rate keep the phases they started with, so one run is one draw of them. In repeat r of n,
 //! node i has the phase frac(u_i + r * g_i / p), with p the least prime that is at least n, u_i uniform and g a random
 //! order of 0 to p - 1, both by seed. Each repeat alone is a uniform draw. Over repeats, the difference between two
-//! nodes i and j advances by (g_i - g_j) / p, so unless p divides i - j, it visits p strata of equal width evenly: means
-//! over few repeats are close to the mean over all draws. As g has no order, the delays of a chain's hops do not grow
-//! together: how often their sum is beyond a limit comes as close as with independent draws, and mostly closer, also
-//! over the first of many repeats. So intervals of independent draws hold.
+//! nodes i and j advances by (g_i - g_j) / p, so unless p divides i - j, it visits p strata of equal width evenly:
+//! means over few repeats are close to the mean over all draws. As g has no order, the delays of a chain's hops do not
+//! grow together: how often their sum is beyond a limit comes as close as with independent draws, and mostly closer,
+//! also over the first of many repeats. So intervals of independent draws hold.
 
 use tacho_workload::model::{Node, RunOptions};
 use tacho_workload::random::mix;

@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from collections.abc import Callable
 
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
@@ -21,6 +22,8 @@ from tacho_rclpy.work import Work
 
 NO_CODE = 1
 """The code of a refused send, because rclpy gives only a text."""
+_MOST_READINGS = 10
+"""How often a timer and a clock are read at most until both readings fit together."""
 
 
 def _qos(asked: dict) -> QoSProfile:
@@ -159,7 +162,22 @@ class Timer:
         self._next_due_ns = self._due_ns()
 
     def _due_ns(self) -> int:
-        return self._clock.now().nanoseconds + self._timer.time_until_next_call()
+        """Returns when the next call is due, on the timer's clock."""
+        return self._due_on(lambda: self._clock.now().nanoseconds)
+
+    def _due_on(self, now_ns: Callable[[], int]) -> int:
+        """Returns when the next call is due, on a clock.
+
+        The clock and the time left are read one after the other. If the thread lost its CPU in between, they do not fit
+        together, and are read again.
+        """
+        readings = []
+        for _ in range(_MOST_READINGS):
+            before_ns, left_ns = now_ns(), self._timer.time_until_next_call()
+            readings.append((now_ns() - before_ns, before_ns + left_ns))
+            if readings[-1][0] < self.period_ns // 4:
+                break
+        return min(readings)[1]
 
     def on_time(self):
         start_ns = time.monotonic_ns()
@@ -171,7 +189,7 @@ class Timer:
         self._reached, self._next_due_ns = self._reached + advanced, due_ns
         self._skip(advanced - 1)
         self.calls += 1
-        last_due_ns = time.monotonic_ns() + self._timer.time_until_next_call() - self.period_ns
+        last_due_ns = self._due_on(time.monotonic_ns) - self.period_ns
         self.node.activate([(publication, last_due_ns) for publication in self.publications])
         if log := self.node.log:
             log.callback("timer", self.number, start_ns, time.monotonic_ns())
@@ -185,7 +203,7 @@ class Timer:
         """Counts the due times up to the end of the node that were not served."""
         due_ns = self._due_ns()
         reached = self._reached + round((due_ns - self._next_due_ns) / self.period_ns)
-        next_due_ns = time.monotonic_ns() + self._timer.time_until_next_call()
+        next_due_ns = self._due_on(time.monotonic_ns)
         self._timer.cancel()
         due = reached - (next_due_ns - self.node.end_ns) // self.period_ns
         for publication in self.publications:
