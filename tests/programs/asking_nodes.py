@@ -78,6 +78,8 @@ executor.add_node(node)
 if role == "planner":
     threading.Timer(float(options[1]), rclpy.shutdown).start()
 try:
-    executor.spin()
+    # rclpy may lose the wake-up of its own shutdown. A wait without an end would then never end.
+    while True:
+        executor.spin_once(timeout_sec=1)
 except ExternalShutdownException:
     pass
