@@ -8,11 +8,15 @@ use tacho_printing::visible;
 /// From this part on, the time that passed predicts the time left well enough.
 const ENOUGH_TO_TELL: f64 = 0.05;
 
+/// By how much the same part may differ that was summed up in another order.
+const ROUNDING: f64 = 1e-6;
+
 /// A bar on a terminal; elsewhere a line for each new thing under way.
 pub struct Progress {
     bar: Option<ProgressBar>,
     said: String,
     begun: Instant,
+    done: f64,
 }
 
 impl Progress {
@@ -25,11 +29,16 @@ impl Progress {
             );
             bar
         });
-        Progress { bar, said: String::new(), begun: Instant::now() }
+        Progress { bar, said: String::new(), begun: Instant::now(), done: 0.0 }
     }
 
-    /// Shows that `done` of all the work, 0 to 1, is finished.
+    /// Shows that `done` of all the work, 0 to 1, is finished. If it is less than before, other work has begun, and the
+    /// time until now does not predict how long that takes.
     pub fn show(&mut self, what: &str, done: f64) {
+        if done + ROUNDING < self.done {
+            self.begun = Instant::now();
+        }
+        self.done = done;
         match &self.bar {
             Some(bar) => {
                 bar.set_message(visible(what).into_owned());
@@ -43,11 +52,6 @@ impl Progress {
             }
             None => {}
         }
-    }
-
-    /// Other work begins: the time that passed until now does not predict how long it takes.
-    pub fn begin_anew(&mut self) {
-        self.begun = Instant::now();
     }
 
     /// `90 s left`, `3 min left`; nothing while it is too early for an estimate.

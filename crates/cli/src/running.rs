@@ -42,20 +42,12 @@ pub fn swept(
     let running = SweepRun::new(sweep, &lock, by);
     runs::say_finished(running.campaign());
     let mut progress = Progress::new();
-    let mut are_summed_up = false;
     let swept = running.run(&mut |step| {
         // The name of a point is its number, then what it varies.
         let values = step.subject.name.split_once('-').map_or("", |(_, values)| values);
         let label = format!("{} of {}: {values}", step.number, step.of);
-        match step.repeat {
-            Some(_) => progress.show(&label, step.done),
-            None => {
-                if !std::mem::replace(&mut are_summed_up, true) {
-                    progress.begin_anew();
-                }
-                progress.show(&format!("{} {label}", step.what), step.done)
-            }
-        }
+        let label = if step.repeat.is_some() { label } else { format!("{} {label}", step.what) };
+        progress.show(&label, step.done)
     })?;
     progress.finish();
     if let Some(text) = swept.unfinished {

@@ -38,17 +38,16 @@ pub fn rates(workload: &Workload) -> Rates {
 /// Instances a second of a chain: messages that its first node sends to its second, or activations of its only node.
 /// `None` if this is unknown or 0.
 pub fn instances_hz(workload: &Workload, chain: &Chain) -> Option<f64> {
-    let rates = rates(workload);
-    let place = |name: &String| workload.nodes.iter().position(|node| node.name == *name);
-    let first = place(chain.nodes.first()?)?;
+    let topics_hz = rates(workload).topics_hz;
+    let from = workload.node(chain.nodes.first()?)?;
     let hz = match chain.nodes.get(1) {
         Some(second) => {
-            let (from, to) = (&workload.nodes[first], &workload.nodes[place(second)?]);
+            let to = workload.node(second)?;
             let is_taken = |topic: &str| to.subscribes.iter().any(|subscription| subscription.topic == topic);
             let sent = from.publishes.iter().find(|publication| is_taken(&publication.topic))?;
-            publication_rate(from, sent, &rates.topics_hz)?
+            publication_rate(from, sent, &topics_hz)?
         }
-        None => rates.activations_hz[first]?,
+        None => activations(from, input_rate(from, &topics_hz)?),
     };
     (hz > 0.0).then_some(hz)
 }

@@ -124,15 +124,16 @@ pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
     material.sort_by(|(_, a), (_, b)| b.weight_ms.total_cmp(&a.weight_ms));
     // What is usual is somebody's, though it takes all of them to be in time.
     if !late.mostly {
-        let mut left = Left::of(late);
-        let matters = material.iter().map(|(_, blame)| {
+        let (mut left, mut matter) = (Left::of(late), 0);
+        for (place, (_, blame)) in material.iter().enumerate() {
             let before = left.late;
             left = left.without(blame);
             let helps = (before - left.late) as f64 > HARDLY_ANY * late.cases.len() as f64;
-            helps || blame.weight_ms >= SHARE_IF_LATE_WITHOUT * all_ms
-        });
+            if helps || blame.weight_ms >= SHARE_IF_LATE_WITHOUT * all_ms {
+                matter = place + 1;
+            }
+        }
         // Those who did more than the last that matters had to go before it could.
-        let matter = matters.collect::<Vec<bool>>().iter().rposition(|matters| *matters).map_or(0, |last| last + 1);
         material.truncate(matter);
     }
     material
