@@ -86,11 +86,12 @@ def hz(rate):
 
 
 def slept_ms(callback):
-    """The median of its sleep. Waits for a CPU are off the CPU, too: half of the sleeps have none even on a busy machine."""
+    """The median of its sleep. Waits for a CPU are off the CPU, too: alone on the machine, half of the sleeps have none."""
     slept = callback["sleep"]
     return ms(slept["quantiles"][len(slept["quantiles"]) // 2] if isinstance(slept, dict) else slept)
 
 
+@pytest.mark.timing
 def test_the_twin_of_a_workload_is_that_workload(tacho, twin):
     (tacho.directory / "callbacks.yaml").write_text(CALLBACKS)
     tacho("bench", "callbacks.yaml", "-o", "measured", "--cpu-time")
@@ -256,6 +257,7 @@ def test_the_twin_of_an_rclpy_node_has_its_callback_groups(tacho, twin, ros_pyth
     assert ("group" in timer) == (how == "apart"), worker
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("how", ["callback", "coroutine", "wait"])
 def test_the_twin_of_nodes_that_call_a_service_calls_it(tacho, twin, ros_python, how):
     node = f"{ros_python} {PROGRAMS / 'asking_nodes.py'}"

@@ -103,6 +103,7 @@ def test_a_run_of_the_changed_system_stands_beside_what_was_promised(tacho, meas
     assert "tuning.json" in tacho("tune", "other", "--promised", measured, expect=2).stderr
 
 
+@pytest.mark.timing
 def test_a_callback_that_others_of_its_node_wait_for_gets_a_group_of_its_own_on_ros2(tacho):
     (tacho.directory / "blocked.yaml").write_text(
         """

@@ -9,6 +9,7 @@ The planner prepares for 2 ms, the router takes 5 ms, and planning takes 20 ms: 
 or in the timer's callback, which waits. The display asks the router now and then.
 """
 
+import os
 import sys
 import threading
 import time
@@ -16,8 +17,9 @@ import time
 import rclpy
 from rcl_interfaces.srv import GetParameters
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 
 
@@ -70,16 +72,13 @@ class Control(Node):
         self.create_subscription(String, "plan", lambda plan: None, 10)
 
 
-rclpy.init()
+# rclpy may lose the wake-up of its own shutdown, and a callback that waits for a response keeps it from ending. So a signal
+# ends a process by itself, and the planner ends without taking anything down.
+rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
 role, *options = sys.argv[1:]
 node = {"planner": Planner, "display": Display, "router": Router, "control": Control}[role](*options[:1])
 executor = MultiThreadedExecutor(2)
 executor.add_node(node)
 if role == "planner":
-    threading.Timer(float(options[1]), rclpy.shutdown).start()
-try:
-    # rclpy may lose the wake-up of its own shutdown. A wait without an end would then never end.
-    while True:
-        executor.spin_once(timeout_sec=1)
-except ExternalShutdownException:
-    pass
+    threading.Timer(float(options[1]), os._exit, [0]).start()
+executor.spin()

@@ -5,12 +5,13 @@ usage: shared_thread.py camera|together|apart SECONDS
 `camera` publishes. `together` runs the detector and the mapper on one executor, `apart` on an executor each.
 """
 
+import os
 import sys
 import threading
 import time
 
 import rclpy
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import String
 
@@ -47,23 +48,13 @@ class Mapper(Node):
         self.publisher.publish(String(data="map"))
 
 
-def spin(executor):
-    try:
-        executor.spin()
-    except ExternalShutdownException:
-        pass
-
-
 rclpy.init()
 way, seconds = sys.argv[1], float(sys.argv[2])
 nodes = [Camera()] if way == "camera" else [Detector(), Mapper()]
 executors = [SingleThreadedExecutor() for _ in (nodes if way == "apart" else nodes[:1])]
 for place, node in enumerate(nodes):
     executors[place % len(executors)].add_node(node)
-threads = [threading.Thread(target=spin, args=[executor]) for executor in executors]
-for thread in threads:
-    thread.start()
+for executor in executors:
+    threading.Thread(target=executor.spin).start()
 time.sleep(seconds)
-rclpy.shutdown()
-for thread in threads:
-    thread.join()
+os._exit(0)  # rclpy may fail or hang if a thread shuts it down while its executor begins to wait

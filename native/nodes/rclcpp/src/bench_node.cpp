@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <rclcpp/rclcpp.hpp>
 #include <rclcpp/experimental/executors/events_executor/events_executor.hpp>
 #include <thread>
@@ -78,7 +79,23 @@ BenchTimer::BenchTimer(rclcpp::Node &node, double hz, std::vector<Publication *>
   timer = node.create_wall_timer(std::chrono::nanoseconds(period_ns), [this] { call(); }, group, false);
 }
 
-int64_t BenchTimer::due_ns() const { return now_ns() + timer->time_until_trigger().count(); }
+// The clock and the time left are read one after the other. If the thread lost its CPU in between, they do not fit
+// together, and are read again.
+int64_t BenchTimer::due_ns() const {
+  constexpr int most_readings = 10;
+  int64_t due = 0;
+  int64_t shortest = std::numeric_limits<int64_t>::max();
+  for (int reading = 0; reading < most_readings && shortest >= period_ns / 4; ++reading) {
+    const int64_t before = now_ns();
+    const int64_t left = timer->time_until_trigger().count();
+    const int64_t took = now_ns() - before;
+    if (took < shortest) {
+      shortest = took;
+      due = before + left;
+    }
+  }
+  return due;
+}
 
 int64_t BenchTimer::advance() {
   const int64_t due = due_ns();
