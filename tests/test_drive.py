@@ -24,6 +24,7 @@ def quality(run: Path) -> dict[tuple[str, str], float]:
     return {(of["node"], of["name"]): of["values"][0] for of in summary["quality"]}
 
 
+@pytest.mark.timing
 def test_the_car_keeps_its_lane_through_the_first_corner(tacho, workloads):
     done = tacho("drive", workloads / "drive.yaml", "--speed", "10m/s", "--instances", "200", "-o", "run")
     assert "Lane kept for" in done.stdout and "Success: 1 of 1 drives of 200 instances each." in done.stdout

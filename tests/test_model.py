@@ -185,6 +185,7 @@ def test_a_recording_is_simulated_as_its_twin_and_shows_costs(tacho, twin):
     assert prediction["costs"]["from"] == ["imported"]
 
 
+@pytest.mark.timing
 def test_an_executor_of_several_threads_is_run_explained_predicted_and_in_the_twin(tacho, twin):
     (tacho.directory / "several.yaml").write_text(SEVERAL_THREADS)
     tacho("bench", "several.yaml", "-o", "measured")
@@ -225,6 +226,7 @@ run: {duration: 5 s}
 """
 
 
+@pytest.mark.timing
 def test_callback_groups_are_run_recorded_predicted_and_in_the_twin(tacho, twin):
     worst = {}
     for run, group in (("apart", "quick"), ("together", "slow")):
@@ -303,6 +305,7 @@ def test_the_twin_of_nodes_that_call_a_service_calls_it(tacho, twin, ros_python,
     assert plan["rate_hz"] == pytest.approx(20, rel=0.15)
 
 
+@pytest.mark.timing
 def test_a_twin_publishes_in_bursts_as_the_system_did(tacho, twin):
     (tacho.directory / "w.yaml").write_text("""
 middleware: inproc
@@ -363,6 +366,7 @@ def test_from_a_recording_to_a_plan_to_the_changed_system(tacho, ros_python):
     assert goal["measured"] < goal["at_most"] + 0.2 * (together_ms - goal["promised"])
 
 
+@pytest.mark.timing
 def test_timers_of_a_twin_can_start_as_they_were_recorded(tacho, twin, workloads):
     text = (workloads / "phases.yaml").read_text().replace("middleware: ros2", "middleware: inproc")
     (tacho.directory / "held.yaml").write_text(text.replace("timer 50 Hz", "timer 20 Hz"))

@@ -146,6 +146,7 @@ def digest(data: bytes) -> float:
     return float(value % 2**53)
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("middleware", ["inproc", "ros2", "virtual"])
 def test_what_arrives_over_a_middleware_is_what_the_bag_holds(tacho, tmp_path, middleware):
     home = tmp_path / "home"

@@ -98,6 +98,7 @@ def test_what_tasks_publish_arrives_whole(tacho, home, middleware, size):
 THROWS = "process relay: node relay: task probe_copy: found call 30, expected fewer"
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize(
     "middleware,how,reason",
     [
@@ -165,6 +166,7 @@ run: {duration: 2 s}
     assert figures["sink", "wrong"] == figures["other", "wrong"] == 0 and figures["other", "messages"] >= 30
 
 
+@pytest.mark.timing
 def test_tasks_do_the_same_in_virtual_time(tacho, home):
     # Every way in which a node calls its task: on arrival, with a message kept, on a timer, spinning, on sets.
     (tacho.directory / "w.yaml").write_text("""

@@ -192,6 +192,7 @@ def test_what_cannot_be_planned_is_an_error_that_names_it(tacho, measured, words
         tacho("tune", measured, "--change", "spin", "--evaluations", "20", "-o", "out")
 
 
+@pytest.mark.timing
 def test_the_goal_of_driving_finds_what_keeps_the_car_from_driving_fast(tacho, workloads):
     """A sparse LiDAR computes fast. Control spins; the others wake on arrival."""
     sparse = ["--set=lidar.work.columns=60", "--set=lidar.work.rings=16", "--set=control.work.lookahead_time=0.5 s"]

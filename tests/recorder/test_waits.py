@@ -33,7 +33,10 @@ def test_a_blocked_callback_names_the_system_call_that_it_waits_in(tacho, ros_py
     )
     functions = [(callbacks[e["callback"]]["function"] or "").rpartition(".")[2] for e in executions]
     blocked_ns = defaultdict(lambda: defaultdict(int))
+    off_ns = defaultdict(int)
     for row in preemptions:
+        if row["execution"] is not None:
+            off_ns[functions[row["execution"]]] += row["to_ns"] - row["from_ns"]
         if row["state"] == "blocked" and row["execution"] is not None:
             blocked_ns[functions[row["execution"]]][row["waits_in"]] += row["to_ns"] - row["from_ns"]
         else:
@@ -46,8 +49,9 @@ def test_a_blocked_callback_names_the_system_call_that_it_waits_in(tacho, ros_py
         # Python's own lock, for which the other threads make it wait, is a futex, too.
         assert by_call[call] >= 0.8 * sum(by_call.values()), (function, dict(by_call))
         assert by_call[call] <= sum(wall_ns) + len(wall_ns) * error
-    # Neither lasts less than it was asked to, unless the kernel left out a switch, and says so.
+    # Neither lasts less than it was asked to, unless the kernel left out a switch, and says so. Who loses the CPU before
+    # it waits then waits for less.
     notes = {note["name"] for note in tacho.json("explain", "run")["notes"]}
     if "kernel-switches-missing" not in notes:
         for function in ("sleeps", "reads"):
-            assert blocked_ns[function][CALLS[function]] >= len(own[function]) * (WAIT_NS - error), function
+            assert off_ns[function] >= len(own[function]) * (WAIT_NS - error), function

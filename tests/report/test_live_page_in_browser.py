@@ -71,9 +71,13 @@ def test_it_goes_on_and_rests_while_somebody_looks(tacho, browser, recorded):
     assert browser.complaints() == [], "its policy lets it ask its own server"
 
     # Its figures are those of the last seconds: the talker's rate, by its own clock.
+    def published_s():
+        lines = [line.split() for line in printed.read_text().splitlines()]
+        return np.array([int(line[2]) / 1e9 for line in lines if len(line) == 3 and line[0] == "published"])
+
+    wait_for(lambda: len(published_s()) > 150, "150 messages", recording)
     topics = {topic["topic"]: topic for topic in state(address)["runs"][0]["summary"]["topics"]}
-    lines = [line.split() for line in printed.read_text().splitlines()]
-    at = np.array([int(line[2]) / 1e9 for line in lines if len(line) == 3 and line[0] == "published"])
+    at = published_s()
     rates = [100 / (at[end] - at[end - 100]) for end in range(100, len(at))]
     assert 0.95 * min(rates) <= topics["/chatter"]["rate_hz"] <= 1.05 * max(rates)
     assert topics["/chatter"]["lost"] == 0
