@@ -13,6 +13,7 @@
 #include "dds/original.h"
 #include "dds/samples.h"
 #include "header_stamps.h"
+#include "message_sizes.h"
 #include "thread.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -49,13 +50,15 @@ static inline void put_take(const void *subscription) {
     return result;                                                                                \
   }
 
-#define PUBLISH(name, message_type, stamp_sent)                                                                \
+#define PUBLISH(name, message_type, form)                                                                      \
   RMW(name, (const void *publisher, message_type message, void *allocation), (publisher, message, allocation), \
-      (stamp_sent(publisher, message), put_publish(publisher, message)), (void)0)
+      (header_stamps_##form(publisher, message), message_sizes_##form(publisher, message),                     \
+       put_publish(publisher, message)),                                                                       \
+      (void)0)
 
-PUBLISH(rmw_publish, const void *, header_stamps_sent)
-PUBLISH(rmw_publish_serialized_message, const void *, header_stamps_sent_serialized)
-PUBLISH(rmw_publish_loaned_message, void *, header_stamps_sent)
+PUBLISH(rmw_publish, const void *, sent)
+PUBLISH(rmw_publish_serialized_message, const void *, sent_serialized)
+PUBLISH(rmw_publish_loaned_message, void *, sent)
 
 #define TAKE(name, stamp_taken)                                                                   \
   RMW(name, (const void *subscription, void *message, bool *taken, void *info, void *allocation), \

@@ -58,7 +58,12 @@ class Tables(ABC):
             node (row of nodes): Its node.
             kind (text): `publisher`, `subscription`.
             topic (text): Topic.
-            depth (uint64, or absent): Queue depth, where it is known.
+            message_type (text, or absent): Type of its messages, `std_msgs/msg/String`, where it is known.
+            depth (uint64, or absent): Queue depth, where it is known; absent if it keeps all.
+            reliable (boolean, or absent): Reliable or best effort; known, as the two that follow, of ROS 2 that
+                tacho recorded.
+            transient_local (boolean, or absent): Transient local or volatile.
+            keep_all (boolean, or absent): Keep all, or keep the last `depth`.
             created_ns (int64, ns): When it was made.
             count (uint64): Publish calls, or messages taken.
             skipped (uint64, or absent): Sends that were due by the clock and did not happen; known only for nodes
@@ -128,7 +133,8 @@ class Tables(ABC):
             due_ns (int64, ns, or absent): When the call was due by its rate and phase; known only for nodes that
                 tacho runs, where something is due by the clock.
             sequence (uint64, or absent): Sequence number, where the message carries one.
-            size_bytes (uint64, bytes, or absent): Data of the message; known only for nodes that tacho runs.
+            size_bytes (uint64, bytes, or absent): Data of the message, of nodes that tacho runs; otherwise its size
+                when serialised, known for the first message of a publisher, and for one in 8.
             execution (row of executions, or absent): The execution that published it; absent outside of callbacks.
         """
         return self.table("publications", names=names, columns=columns)

@@ -3,7 +3,7 @@ import type { BagTopicFigures, CallbackFigures, ChainFigures, Page, PageRun, Top
 import { h, section } from "./dom";
 import { toMs } from "./format";
 import { choice } from "./choice";
-import { sortable, titled } from "./sortable";
+import { sortable, titled, type SortColumn } from "./sortable";
 import { systemTables } from "./system-tables";
 
 /** Messages that were neither received nor lost; few systems have any of these. */
@@ -12,6 +12,12 @@ const ENDS: { title: string; value: (topic: TopicFigures) => number | undefined 
   { title: "after end", value: (topic) => topic.after },
   { title: "pending", value: (topic) => topic.pending },
   { title: "unknown", value: (topic) => topic.unknown },
+];
+
+/** What is known of the messages of some systems only. */
+const MESSAGES: SortColumn<TopicFigures>[] = [
+  { title: "type", value: (topic) => topic.message_type },
+  { title: "mean size", unit: "B", decimals: 0, value: (topic) => topic.mean_size_bytes },
 ];
 
 /** The tables of one run at a time. `whole`: of all of it, so that a table without rows says that nothing was seen. */
@@ -126,6 +132,7 @@ function runTables({ summary }: PageRun, whole: boolean): HTMLElement[] {
         { title: "received", value: (topic) => topic.received },
         { title: "lost", value: (topic) => topic.lost },
         ...ENDS.filter(({ value }) => summary.topics.some((topic) => (value(topic) ?? 0) > 0)),
+        ...MESSAGES.filter(({ value }) => summary.topics.some((topic) => value(topic) !== undefined)),
         { title: "rate", unit: "Hz", decimals: 2, value: (topic) => topic.rate_hz },
         { title: "median", unit: "µs", decimals: 0, value: (topic) => topic.latency_us?.median },
         { title: "p99", unit: "µs", decimals: 0, value: (topic) => topic.latency_us?.p99 },

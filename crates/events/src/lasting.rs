@@ -18,9 +18,11 @@ impl Payload {
         let of = match *self {
             P::RclInit { context } => one(context),
             P::RclNodeInit { node, .. } => one(node),
-            P::RmwPublisherInit { rmw_publisher, .. } => one(rmw_publisher),
+            P::RmwPublisherInit { rmw_publisher, .. } | P::RmwPublisherQos { rmw_publisher, .. } => one(rmw_publisher),
             P::RclPublisherInit { publisher, .. } => one(publisher),
-            P::RmwSubscriptionInit { rmw_subscription, .. } => one(rmw_subscription),
+            P::RmwSubscriptionInit { rmw_subscription, .. } | P::RmwSubscriptionQos { rmw_subscription, .. } => {
+                one(rmw_subscription)
+            }
             P::RclSubscriptionInit { subscription, .. } => one(subscription),
             // A subscription has one object, and another one for messages of its own process.
             P::RclcppSubscriptionInit { object, .. } => one(object),

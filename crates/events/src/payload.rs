@@ -367,6 +367,18 @@ macro_rules! with_kinds {
                 { node: Handle, signal: u64, is_list: bool, task: Text, name: Text, unit: Text },
             NodeSignal node_signal (Application, Report, Signal)
                 { node: Handle, signal: u64, entry: u64, at_ns: i64, value: u64 },
+
+            RmwPublisherQos rmw_publisher_qos (Rmw, Init, Publisher)
+                {
+                    rmw_publisher: Handle, reliability: u64, durability: u64, history: u64, depth: u64,
+                    message_type: Text,
+                },
+            RmwSubscriptionQos rmw_subscription_qos (Rmw, Init, Subscription)
+                {
+                    rmw_subscription: Handle, reliability: u64, durability: u64, history: u64, depth: u64,
+                    message_type: Text,
+                },
+            MessageSize message_size (Rmw, Publish, Message) { rmw_publisher: Handle, size_bytes: u64 },
         }
     };
 }

@@ -16,7 +16,7 @@ pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary
         let chains = scope.spawn(|| figures::chains(repeats));
         let findings = scope.spawn(|| lints::findings(repeats, workload));
         let mut notes = notes(repeats);
-        let topics = figures::topics(repeats, &mut notes);
+        let topics = figures::topics::topics(repeats, &mut notes);
         let bag_topics = figures::bag::figures(repeats, &mut notes);
         let layers = figures::layers::figures(repeats);
         let (mut callbacks, mut chains) = (done(callbacks), done(chains));
@@ -49,7 +49,7 @@ pub(crate) fn of_what_is_shown(repeats: &[Repeat<'_>]) -> Summary {
     let mut notes = notes(repeats);
     let (mut callbacks, mut chains) = (figures::callbacks(repeats), figures::chains(repeats));
     figures::emulated::withhold(&mut callbacks, &mut chains, repeats);
-    Summary { topics: figures::topics(repeats, &mut notes), callbacks, chains, notes, ..Summary::default() }
+    Summary { topics: figures::topics::topics(repeats, &mut notes), callbacks, chains, notes, ..Summary::default() }
 }
 
 /// What a thread computed; its panic is this one's.

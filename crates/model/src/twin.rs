@@ -2,11 +2,13 @@
 
 mod chains;
 mod groups;
+mod messages;
 mod node;
 mod phases;
 mod sources;
 mod threads;
 
+use self::messages::Messages;
 use crate::calls::{self, Calls};
 use crate::names::Names;
 use crate::seen::Seen;
@@ -46,6 +48,7 @@ struct Maker<'a> {
     endpoints: &'a [Endpoint],
     known: Option<&'a Workload>,
     seen: Seen,
+    messages: Messages,
     names: Names,
     nodes: Vec<(Node, Vec<String>)>,
     /// Topics that the twin publishes, by recorded name.
@@ -77,6 +80,7 @@ pub fn twin(
         endpoints: &endpoints,
         known,
         seen,
+        messages: Messages::of(tables),
         names,
         nodes: Vec::new(),
         published: BTreeSet::new(),
@@ -92,6 +96,9 @@ pub fn twin(
         maker.phases = maker.stated_phases(info);
     }
     maker.sources();
+    if known.is_none() {
+        maker.match_qos();
+    }
     maker.threads(&rows);
     maker.elsewhere();
     if let Some(much) = info.load.as_ref().and_then(Load::much) {
@@ -114,14 +121,13 @@ pub fn twin(
     if maker.seen.is_wall {
         remarks.push("CPU time was not recorded: work is wall time, with waits for a CPU.".into());
     }
-    let untold = match known {
-        Some(_) => "Types, sizes, QoS, CPUs and priorities are those of the workload that ran.",
+    remarks.push(match known {
+        Some(_) => "Types, sizes, QoS, CPUs and priorities are those of the workload that ran.".into(),
         None => {
-            "Not recorded: types and sizes (64 B here), QoS except the depth, CPUs and priorities. Set them where you \
-             know them."
+            let unknown: String = maker.messages.unknown(&endpoints).map(|what| format!("{what}, ")).collect();
+            format!("Not recorded: {unknown}CPUs and priorities. Set them where you know them.")
         }
-    };
-    remarks.push(untold.into());
+    });
     remarks.extend(maker.lacks.iter().map(|lack| format!("Not expressed: {lack}")));
     let (middleware, transport) =
         known.map_or(("ros2".into(), String::new()), |known| (known.middleware.clone(), known.transport.clone()));

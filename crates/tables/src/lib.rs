@@ -207,8 +207,16 @@ pub struct Endpoint {
     pub kind: EndpointKind,
     /// Topic.
     pub topic: String,
-    /// Queue depth, where it is known.
+    /// Type of its messages, `std_msgs/msg/String`, where it is known.
+    pub message_type: Option<String>,
+    /// Queue depth, where it is known; absent if it keeps all.
     pub depth: Option<u64>,
+    /// Reliable or best effort; known, as the two that follow, of ROS 2 that tacho recorded.
+    pub reliable: Option<bool>,
+    /// Transient local or volatile.
+    pub transient_local: Option<bool>,
+    /// Keep all, or keep the last `depth`.
+    pub keep_all: Option<bool>,
     /// When it was made.
     pub created_ns: i64,
     /// Publish calls, or messages taken.
@@ -292,7 +300,8 @@ pub struct Publication {
     pub due_ns: MaybeNs,
     /// Sequence number, where the message carries one.
     pub sequence: Option<u64>,
-    /// Data of the message; known only for nodes that tacho runs.
+    /// Data of the message, of nodes that tacho runs; otherwise its size when serialised, known for the first message
+    /// of a publisher, and for one in 8.
     pub size_bytes: Option<u64>,
     /// Row of [`Tables::executions`] that published it; absent outside of callbacks.
     pub execution: Option<Row<Execution>>,

@@ -201,7 +201,8 @@ tables! {
     }
     nodes: Node { process, name }
     endpoints: Endpoint {
-        node, kind, topic, depth, created_ns, count, skipped, refused, pending, before, after, unknown, linked,
+        node, kind, topic, message_type, depth, reliable, transient_local, keep_all, created_ns, count, skipped,
+        refused, pending, before, after, unknown, linked,
     }
     callbacks: Callback {
         process, address, kind, node, topic, period_ns, symbol, function, location, callback_group, reentrant,

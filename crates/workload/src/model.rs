@@ -278,6 +278,13 @@ pub struct Qos {
     pub depth: u32,
 }
 
+impl Qos {
+    /// Whether a publisher that offers this matches a subscription that asks for the other (DDS 1.4, section 2.2.3).
+    pub fn serves(&self, asked: &Qos) -> bool {
+        self.reliable >= asked.reliable && self.transient_local >= asked.transient_local
+    }
+}
+
 impl Default for Qos {
     /// ROS 2's default profile: reliable, volatile, keep last 10.
     fn default() -> Self {

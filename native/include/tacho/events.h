@@ -307,6 +307,14 @@ enum tacho_kind {
   TACHO_NODE_SIGNAL_INIT = 167, /* node_handle, signal, is_list; text: task, name, unit */
   TACHO_NODE_SIGNAL = 168,      /* node_handle, signal, entry, at_ns, value: of a node_signal_init of the same node */
 
+  /* What rmw made, by the values of rmw_qos_profile_t. type: `std_msgs/msg/String`; empty if it is not known */
+  TACHO_RMW_PUBLISHER_QOS = 169,    /* rmw_publisher_handle, reliability, durability, history, depth; text: type */
+  TACHO_RMW_SUBSCRIPTION_QOS = 170, /* rmw_subscription_handle, reliability, durability, history, depth; text: type */
+
+  /* The size of a message, serialised, without the four bytes that name its encoding. The recorder writes it for the
+   * first message of a publisher, and for one in 8 */
+  TACHO_MESSAGE_SIZE = 171, /* rmw_publisher_handle, size_bytes: of the message that this thread publishes next through rmw */
+
   /* Short forms of kinds: tacho/widths.h lists which words they leave out. */
   TACHO_SHORT_RMW_TAKE = 224,             /* of the format: rmw_take, taken */
   TACHO_SHORT_CALLBACK_START = 225,       /* of the format: callback_start, of a message that is not of its own process */

@@ -136,6 +136,9 @@ static const uint64_t tacho_widths[256] = {
     [TACHO_HEADER_STAMP_TAKEN] = 0x98,
     [TACHO_NODE_SIGNAL_INIT] = 0x921,
     [TACHO_NODE_SIGNAL] = 0x92288,
+    [TACHO_RMW_PUBLISHER_QOS] = 0x91114,
+    [TACHO_RMW_SUBSCRIPTION_QOS] = 0x91114,
+    [TACHO_MESSAGE_SIZE] = 0x94,
 
     /* Short forms. */
     [TACHO_SHORT_RMW_TAKE] = 0x998f,

@@ -794,6 +794,10 @@ export interface TopicFigures {
   latency_us?: Distribution;
   /** Never taken, over all subscriptions. */
   lost?: number;
+  /** Mean size of the messages whose size is known: all of nodes that tacho runs, one in 8 of other recordings. */
+  mean_size_bytes?: number;
+  /** Type of its messages, `std_msgs/msg/String`, where it is known. */
+  message_type?: string;
   /** Neither taken nor lost, over all subscriptions: each may have taken them later. */
   pending?: number;
   /** Nodes that publish it. */

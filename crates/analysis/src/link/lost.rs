@@ -144,8 +144,8 @@ impl Lost<'_> {
                     name: "never-taken".into(),
                     count: mine.len() as u64,
                     text: format!(
-                        "messages on {} from {} that {} never took: whether the two ever matched is not known, so \
-                         none counts as lost",
+                        "messages on {} from {} that {} never took: the two never exchanged a message, so none counts \
+                         as lost",
                         seen.topics.names[seen.topic_of(subscription)],
                         name(publisher),
                         name(subscription)

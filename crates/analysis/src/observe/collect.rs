@@ -361,6 +361,12 @@ impl Collector {
                 self.threads[stream].taking = Some(Taking { take: take.filter(|_| !feedback), depth: Depth::Rmw });
                 self.threads[stream].last = Some(Last::Took(take.filter(|_| feedback)));
             }
+            Payload::MessageSize { size_bytes, .. } => {
+                if let Some(publishing) = self.threads[stream].publishing {
+                    let known = &mut self.seen.publications[publishing.publication].size_bytes;
+                    *known = known.or(Some(size_bytes));
+                }
+            }
             Payload::HeaderStampSent { stamp_ns, .. } => {
                 if let Some(publishing) = self.threads[stream].publishing {
                     self.seen.publications[publishing.publication].header_stamp = stamp_ns;

@@ -5,7 +5,7 @@
 
 use crate::observe::groups::{Members, ToldByHandle, CLIENT};
 use crate::observe::intra_process::{Buffers, HandedOver};
-use crate::observe::{is_internal, EndpointSeen, Seen, INTERNAL};
+use crate::observe::{is_internal, EndpointSeen, Offered, Seen, INTERNAL};
 use rustc_hash::FxHashMap as HashMap;
 use tacho_events::{Gid, Handle, Payload, Texts};
 use tacho_tables::row::{self, Row};
@@ -24,6 +24,8 @@ pub(crate) struct Handles {
     pub rmw_only: HashMap<Handle, ()>,
     /// What the middleware calls an rmw publisher or subscription.
     gids: HashMap<Handle, Gid>,
+    /// Type and QoS of an rmw publisher or subscription that rcl has not named yet.
+    offered: HashMap<Handle, Offered>,
     /// rclcpp's subscription object, to its endpoint.
     pub objects: HashMap<Handle, Row<Endpoint>>,
     /// Node and topic of every subscription, the internal ones too: their callbacks take time like any other.
@@ -93,6 +95,17 @@ impl Handles {
             Payload::RmwPublisherInit { rmw_publisher, gid } => {
                 self.gids.insert(rmw_publisher, gid);
                 self.rmw_publishers.remove(&rmw_publisher);
+            }
+            Payload::RmwPublisherQos { rmw_publisher: rmw, reliability, durability, history, message_type, .. }
+            | Payload::RmwSubscriptionQos {
+                rmw_subscription: rmw,
+                reliability,
+                durability,
+                history,
+                message_type,
+                ..
+            } => {
+                self.offered.insert(rmw, Offered::of(reliability, durability, history, texts.get(message_type)));
             }
             Payload::RclSubscriptionInit { subscription, node, rmw_subscription, queue_depth, topic } => {
                 self.groups.renew(subscription);
@@ -238,6 +251,7 @@ impl Handles {
             kind,
             topic,
             depth,
+            offered: Offered::default(),
             created_ns: now,
             arrivals: Rows::new(),
             gid: None,
@@ -246,10 +260,14 @@ impl Handles {
         }))
     }
 
-    /// What the middleware calls an endpoint; rmw tells before rcl does.
-    fn name(&self, seen: &mut Seen, endpoint: Option<Row<Endpoint>>, rmw: Handle) {
+    /// What the middleware knows of an endpoint; rmw reports it before rcl does.
+    fn name(&mut self, seen: &mut Seen, endpoint: Option<Row<Endpoint>>, rmw: Handle) {
+        let offered = self.offered.remove(&rmw).unwrap_or_default();
         if let Some(endpoint) = endpoint.filter(|e| *e != INTERNAL) {
-            seen.endpoints[endpoint].gid = self.gids.get(&rmw).copied().filter(|gid| *gid != Gid::default());
+            let row = &mut seen.endpoints[endpoint];
+            row.gid = self.gids.get(&rmw).copied().filter(|gid| *gid != Gid::default());
+            row.depth = row.depth.filter(|_| offered.keep_all != Some(true));
+            row.offered = offered;
         }
     }
 

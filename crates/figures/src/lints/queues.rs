@@ -3,13 +3,13 @@
 use super::facts::{percent, Facts, Received};
 use super::{Case, Lint};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::fmt::Write as _;
 use tacho_analysis::queue::{published_before_next_take, Traffic};
 use tacho_analysis::udpros;
 use tacho_tables::row::{numbered, Row};
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{Delivery, Endpoint, EndpointKind, LostIn, Message};
 use tacho_workload::model::is_called;
-use tacho_workload::model::Qos;
 
 pub const TOO_SHORT: Lint = Lint {
     name: "queue-too-short",
@@ -54,11 +54,17 @@ fn too_short(facts: &Facts<'_>, subscription: Row<Endpoint>, received: Received<
     })
 }
 
-/// What a workload says of a subscription; the events of a recorded program do not show its QoS.
-fn qos(facts: &Facts<'_>, subscription: Row<Endpoint>) -> Option<Qos> {
+/// The depth of a best-effort subscription, by its workload or as recorded; `None` of a reliable one.
+fn depth_of_best_effort(facts: &Facts<'_>, subscription: Row<Endpoint>) -> Option<u64> {
     let (name, topic) = facts.endpoint(subscription);
-    let node = facts.workload?.nodes.iter().find(|n| is_called(&name, &n.name))?;
-    node.subscribes.iter().find(|s| s.topic == topic).map(|s| s.qos)
+    let endpoint = &facts.tables.endpoints[subscription];
+    match facts.workload.and_then(|w| w.nodes.iter().find(|n| is_called(&name, &n.name))) {
+        Some(node) => {
+            let qos = node.subscribes.iter().find(|s| s.topic == topic)?.qos;
+            (!qos.reliable).then_some(u64::from(qos.depth))
+        }
+        None => (endpoint.reliable == Some(false)).then(|| endpoint.depth.unwrap_or(0)),
+    }
 }
 
 pub const LOSSY_BEST_EFFORT: Lint = Lint {
@@ -68,10 +74,9 @@ pub const LOSSY_BEST_EFFORT: Lint = Lint {
 };
 
 fn lossy(facts: &Facts<'_>, subscription: Row<Endpoint>, received: Received<'_>) -> Option<Case> {
-    let qos = qos(facts, subscription).filter(|qos| !qos.reliable)?;
+    let depth = depth_of_best_effort(facts, subscription)?;
     let traffic = facts.traffic(subscription, received);
-    let lost =
-        received.lost.iter().filter(|lost| overwritten(&traffic, **lost, u64::from(qos.depth)).is_none()).count();
+    let lost = received.lost.iter().filter(|lost| overwritten(&traffic, **lost, depth).is_none()).count();
     let all = received.taken.len() + received.lost.len();
     let (node, topic) = facts.endpoint(subscription);
     (lost > 0).then(|| Case {
@@ -122,25 +127,45 @@ fn silent<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = (Row<Endpoint>, Row<
     })
 }
 
+/// Why two endpoints of a topic do not match, and what would make them (DDS 1.4, section 2.2.3: requested and offered).
+fn mismatch(publisher: &Endpoint, subscription: &Endpoint) -> Option<(String, String)> {
+    let asks_more = |of: fn(&Endpoint) -> Option<bool>| of(publisher) == Some(false) && of(subscription) == Some(true);
+    if asks_more(|endpoint| endpoint.reliable) {
+        let why = "the publisher offers best effort, and the subscription asks for reliable";
+        return Some((why.into(), "a best-effort subscription, or a reliable publisher".into()));
+    }
+    if asks_more(|endpoint| endpoint.transient_local) {
+        let why = "the publisher offers volatile, and the subscription asks for transient local";
+        return Some((why.into(), "a volatile subscription, or a transient-local publisher".into()));
+    }
+    let (sent, taken) = (publisher.message_type.as_ref()?, subscription.message_type.as_ref()?);
+    let why = || format!("the publisher sends {sent}, and the subscription takes {taken}");
+    (sent != taken).then(|| (why(), "one type at both ends, or another topic".into()))
+}
+
 pub const NEVER_RECEIVED: Lint = Lint {
     name: "never-received",
     finds: "a subscription got nothing from a publisher of its topic",
     check: |facts| {
         let case = |(publisher, subscription, sent): (Row<Endpoint>, Row<Endpoint>, usize)| {
             let ((from, topic), (to, _)) = (facts.endpoint(publisher), facts.endpoint(subscription));
-            Case {
-                subject: format!("{from} to {to} {topic}"),
-                evidence: format!(
-                    "{sent} messages sent between its creation and the last event of its process, none taken"
+            let mut evidence =
+                format!("{sent} messages sent between its creation and the last event of its process, none taken");
+            let endpoints = &facts.tables.endpoints;
+            let (cost, next) = match mismatch(&endpoints[publisher], &endpoints[subscription]) {
+                Some((why, next)) => {
+                    write!(evidence, "; {why}").ok();
+                    ("nothing counts as lost, since the two do not match".into(), next)
+                }
+                None => (
+                    "nothing counts as lost, since whether the two ever matched is not known".into(),
+                    format!(
+                        "compare QoS and types of both ends, of which no difference was recorded (ROS 2: ros2 topic \
+                         info --verbose {topic})"
+                    ),
                 ),
-                cost: "nothing counts as lost, since whether the two ever matched is not known".into(),
-                next: format!(
-                    "compare QoS and types of both ends, which events do not show (ROS 2: ros2 topic info --verbose \
-                     {topic})"
-                ),
-                weight: sent as f64,
-                delays: None,
-            }
+            };
+            Case { subject: format!("{from} to {to} {topic}"), evidence, cost, next, weight: sent as f64, delays: None }
         };
         silent(facts).map(case).collect()
     },

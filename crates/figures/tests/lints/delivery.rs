@@ -60,6 +60,58 @@ fn never_received() {
     assert_eq!(cases(&one, "never-received"), []);
 }
 
+/// Sends two messages that nobody takes. Reliability and durability as rmw numbers them, and the type.
+fn unheard(offered: (u64, u64, &str), asked: (u64, u64, &str)) -> FileBuilder {
+    let system = FileBuilder::new()
+        .node(1, "sensor")
+        .at(0)
+        .rmw_publisher_qos(RMW_PUBLISHER, offered.0, offered.1, 1, 10, offered.2)
+        .publisher("/points")
+        .timer(1_000)
+        .node(2, "filter")
+        .at(0)
+        .rmw_subscription_init(RMW_SUBSCRIPTION, [3, 4])
+        .rmw_subscription_qos(RMW_SUBSCRIPTION, asked.0, asked.1, 1, 10, asked.2)
+        .rcl_subscription_init(SUBSCRIPTION, NODE, RMW_SUBSCRIPTION, 10, "/points")
+        .rclcpp_subscription_init(SUBSCRIPTION, OBJECT)
+        .rclcpp_subscription_callback_added(OBJECT, CALLBACK);
+    send(send(system, 100), 200).process(2).at(400).rclcpp_executor_wait_for_work(-1)
+}
+
+#[test]
+fn never_received_names_what_does_not_match() {
+    const RELIABLE: u64 = 1;
+    const BEST_EFFORT: u64 = 2;
+    const TRANSIENT_LOCAL: u64 = 1;
+    const VOLATILE: u64 = 2;
+    const SCAN: &str = "sensor_msgs/msg/LaserScan";
+    const CLOUD: &str = "sensor_msgs/msg/PointCloud2";
+    let because = |offered, asked| {
+        let found = cases(&unheard(offered, asked), "never-received");
+        assert_eq!(found.len(), 1);
+        let words = found[0].evidence.split_once("; ").map(|parts| parts.1.to_owned());
+        assert_eq!(words.is_some(), found[0].cost.ends_with("do not match"), "{:?}", found[0]);
+        words.unwrap_or_default()
+    };
+    let plain = (RELIABLE, VOLATILE, CLOUD);
+    assert_eq!(
+        because((BEST_EFFORT, VOLATILE, CLOUD), plain),
+        "the publisher offers best effort, and the subscription asks for reliable"
+    );
+    assert_eq!(
+        because(plain, (RELIABLE, TRANSIENT_LOCAL, CLOUD)),
+        "the publisher offers volatile, and the subscription asks for transient local"
+    );
+    assert_eq!(
+        because(plain, (RELIABLE, VOLATILE, SCAN)),
+        "the publisher sends sensor_msgs/msg/PointCloud2, and the subscription takes sensor_msgs/msg/LaserScan"
+    );
+    // Who offers more than is asked for matches, and what nobody knows is no difference.
+    assert_eq!(because(plain, (BEST_EFFORT, VOLATILE, CLOUD)), "");
+    assert_eq!(because((RELIABLE, TRANSIENT_LOCAL, CLOUD), plain), "");
+    assert_eq!(because((0, 0, ""), plain), "");
+}
+
 #[test]
 fn large_message_over_udp() {
     let system = |transport: &str| {

@@ -1,5 +1,6 @@
 //! A node with its callbacks.
 
+use super::messages::qos;
 use super::Maker;
 use crate::seen::{is_of_library, CallbackSeen, Sent};
 use crate::work;
@@ -9,8 +10,6 @@ use tacho_tables::row::{numbered, Row};
 use tacho_tables::{CallbackKind, EndpointKind, Link, LinkRule};
 use tacho_workload::model::*;
 
-/// Size of messages if the recording has none, bytes.
-const UNKNOWN_SIZE: u64 = 64;
 /// Bursts are stated if they are so many times as long as if publishing executions were evenly spread.
 const BURSTS_FROM: f64 = 1.5;
 /// Fewer bursts are no habit: a node that publishes from when somebody listens makes one.
@@ -83,7 +82,7 @@ impl<'a> Maker<'a> {
             let known = known.as_ref().and_then(|k| k.subscribes.iter().find(|s| s.topic == input.topic));
             node.subscribes.push(Subscription {
                 topic,
-                qos: known.map_or_else(|| qos(input.depth), |known| known.qos),
+                qos: known.map_or_else(|| qos(input), |known| known.qos),
                 latest: !is_matched && !publishes && is_held && !outputs.is_empty(),
                 own: Own {
                     group: took.and_then(|(row, _)| self.group(row)),
@@ -110,7 +109,7 @@ impl<'a> Maker<'a> {
             else {
                 continue;
             };
-            publication.qos = known.map_or_else(|| qos(output.depth), |known| known.qos);
+            publication.qos = known.map_or_else(|| qos(output), |known| known.qos);
             if let Some(known) = known {
                 (publication.size_bytes, publication.deadline) = (known.size_bytes, known.deadline);
                 publication.message_type = known.message_type.clone();
@@ -232,8 +231,10 @@ impl<'a> Maker<'a> {
         matches: bool,
         remarks: &mut Vec<String>,
     ) -> Option<Publication> {
-        let topic = self.names.topic(&self.endpoints[endpoint.index()].topic);
-        let mut publication = Publication { topic: topic.clone(), size_bytes: UNKNOWN_SIZE, ..Publication::default() };
+        let recorded = &self.endpoints[endpoint.index()].topic;
+        let topic = self.names.topic(recorded);
+        let (mut publication, about) = self.messages.publication(recorded, topic.clone());
+        remarks.extend(about.filter(|_| self.known.is_none()));
         match (causes, timer) {
             (_, Some(timer)) => {
                 let of = self.seen.callbacks.get(&timer.row);
@@ -414,12 +415,6 @@ fn burst(sent: &Sent, runs: u64) -> u32 {
     } else {
         Cause::alone()
     }
-}
-
-fn qos(depth: Option<u64>) -> Qos {
-    let depth =
-        depth.filter(|depth| (1..=1_000_000).contains(depth)).map_or(Qos::default().depth, |depth| depth as u32);
-    Qos { depth, ..Qos::default() }
 }
 
 /// To a millionth of a Hz, which a period of a second is off by a microsecond for.

@@ -1,5 +1,6 @@
 //! Nodes that stand for publishers which were not recorded.
 
+use super::messages::UNKNOWN_SIZE;
 use super::node::rounded_hz;
 use super::Maker;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,8 +24,9 @@ impl Maker<'_> {
             let Some(recorded) = topics.get(&topic).filter(|recorded| !self.published.contains(*recorded)) else {
                 continue;
             };
-            let takes = self.endpoints.iter().filter(|e| e.topic == *recorded && e.kind == EndpointKind::Subscription);
-            match takes.map(|e| e.count).max().unwrap_or(0) {
+            let takes =
+                || self.endpoints.iter().filter(|e| e.topic == *recorded && e.kind == EndpointKind::Subscription);
+            match takes().map(|e| e.count).max().unwrap_or(0) {
                 0 => {
                     for (node, remarks) in &mut self.nodes {
                         let before = node.subscribes.len();
@@ -37,7 +39,8 @@ impl Maker<'_> {
                 }
                 count => source.publishes.push(Publication {
                     topic,
-                    size_bytes: 64,
+                    size_bytes: UNKNOWN_SIZE,
+                    qos: Qos { transient_local: takes().any(|e| e.transient_local == Some(true)), ..Qos::default() },
                     rate_hz: Some(rounded_hz(count as f64 / self.seen.span_s.max(1e-9))),
                     ..Publication::default()
                 }),

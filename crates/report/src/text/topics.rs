@@ -23,6 +23,8 @@ impl Terminal {
             .filter(|(_, of)| summary.topics.iter().any(|topic| of(topic).is_some_and(|count| count > 0)))
             .collect();
         columns.extend(ends.iter().map(|(name, _)| Column::number(name)));
+        let are_sized = summary.topics.iter().any(|topic| topic.mean_size_bytes.is_some());
+        columns.extend(are_sized.then(|| Column::number("mean B")));
         columns.extend(["rate Hz", "median us", "p99 us", "max us"].map(Column::number));
         let mut table = Table::new(columns);
         let latest = |topic: &TopicFigures| topic.latency_us.as_ref().map_or(f64::NEG_INFINITY, |d| d.max);
@@ -33,6 +35,7 @@ impl Terminal {
             let mut cells =
                 vec![topic.topic.clone(), topic.sent.to_string(), topic.received.to_string(), count(topic.lost)];
             cells.extend(ends.iter().map(|(_, of)| count(of(topic))));
+            cells.extend(are_sized.then(|| number(topic.mean_size_bytes, 0)));
             cells.push(number(topic.rate_hz, 2));
             cells.extend(figures(latency, |d| [d.median, d.p99, d.max], 0).map(|us| us + &within));
             table.row(cells);

@@ -1,7 +1,8 @@
 //! What arrived in time, late, or not at all, subscription by subscription.
 
 use super::{ends, Ends};
-use crate::figures::{is_told, latency_us, Repeat};
+use crate::figures::topics::is_told;
+use crate::figures::{latency_us, Repeat};
 use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::summary::{Distribution, SubscriptionFigures};
