@@ -2,12 +2,12 @@
 //!
 //! Nodes that spin at one rate keep the phases they started with, so one run is one draw of them. Node i has one of the
 //! phases frac(u_i + k * g_i / p), with p the least prime that is at least the number of repeats, u_i uniform and g a
-//! random order of 0 to p - 1, both by seed; the repeats visit k = 0 and then the others in an order that the seed draws.
-//! Each repeat alone is a uniform draw. Over all repeats, the difference between two nodes i and j visits p strata of
-//! equal width evenly, unless p divides i - j: means over few repeats are close to the mean over all draws. As g has no
-//! order, the delays of a chain's hops do not grow together: how often their sum is beyond a limit comes as close as
-//! with independent draws, and mostly closer. As k has none, the first of many repeats are a random sample of them. So
-//! intervals of independent draws hold, also for a campaign that was interrupted.
+//! random order of 0 to p - 1, both by seed; the repeats visit k = 0 and then the others in an order that the seed
+//! draws. Each repeat alone is a uniform draw. Over all repeats, the difference between two nodes i and j visits p
+//! strata of equal width evenly, unless p divides i - j: means over few repeats are close to the mean over all draws.
+//! As g has no order, the delays of a chain's hops do not grow together: how often their sum is beyond a limit comes as
+//! close as with independent draws, and mostly closer. As the k have none, the first of many repeats are a random
+//! sample of them. So intervals of independent draws hold, also for a campaign that was interrupted.
 
 use tacho_workload::model::{Node, RunOptions};
 use tacho_workload::random::mix;
