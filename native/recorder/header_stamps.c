@@ -9,61 +9,55 @@
 #include "rmw_endpoints.h"
 #include "thread.h"
 
-/* rcutils_uint8_array_t */
-struct bytes {
-  const uint8_t *buffer;
-  size_t length;
-};
-
-static inline bool is_stamped(const void *handle) {
-  struct rmw_endpoint *endpoint = rmw_endpoint_of(handle);
-  return endpoint != NULL && atomic_load_explicit(&endpoint->is_stamped, memory_order_relaxed);
-}
-
 /* A stamp of zero was never set, so it is not recorded. */
-static inline __attribute__((always_inline)) void put(uint32_t kind, const void *handle, int32_t seconds,
-                                                      uint32_t nanoseconds) {
+static inline __attribute__((always_inline)) void put(uint32_t kind, const struct rmw_endpoint *endpoint,
+                                                      int32_t seconds, uint32_t nanoseconds) {
   if (seconds == 0 && nanoseconds == 0) return;
-  const uint64_t words[] = {(uintptr_t)handle, (uint64_t)((int64_t)seconds * 1000000000 + nanoseconds)};
+  const uint64_t words[] = {endpoint->handle, (uint64_t)((int64_t)seconds * 1000000000 + nanoseconds)};
   thread_put(kind, words, 2);
 }
 
-static inline __attribute__((always_inline)) void put_of(uint32_t kind, const void *handle, const void *message) {
-  if (message == NULL || !is_stamped(handle)) return;
+static inline __attribute__((always_inline)) bool is_stamped(const struct rmw_endpoint *endpoint) {
+  return atomic_load_explicit(&endpoint->is_stamped, memory_order_relaxed);
+}
+
+static inline __attribute__((always_inline)) void put_of(uint32_t kind, const struct rmw_endpoint *endpoint,
+                                                         const void *message) {
+  if (!is_stamped(endpoint)) return;
   struct {
     int32_t seconds;
     uint32_t nanoseconds;
   } stamp;
   memcpy(&stamp, message, sizeof stamp);
-  put(kind, handle, stamp.seconds, stamp.nanoseconds);
+  put(kind, endpoint, stamp.seconds, stamp.nanoseconds);
 }
 
-/* Four bytes before the message name its encoding. The second of them is odd if it is little endian. */
-static inline __attribute__((always_inline)) void put_of_serialized(uint32_t kind, const void *handle,
-                                                                    const struct bytes *message) {
-  if (message == NULL || message->length < 12 || !is_stamped(handle)) return;
+/* The second of the bytes that name the encoding is odd if it is little endian. */
+static inline __attribute__((always_inline)) void put_of_serialized(uint32_t kind, const struct rmw_endpoint *endpoint,
+                                                                    const struct rmw_serialized *message) {
+  if (message->length < RMW_ENCAPSULATION + 8 || !is_stamped(endpoint)) return;
   uint32_t seconds, nanoseconds;
-  memcpy(&seconds, message->buffer + 4, sizeof seconds);
-  memcpy(&nanoseconds, message->buffer + 8, sizeof nanoseconds);
+  memcpy(&seconds, message->buffer + RMW_ENCAPSULATION, sizeof seconds);
+  memcpy(&nanoseconds, message->buffer + RMW_ENCAPSULATION + 4, sizeof nanoseconds);
   if (!(message->buffer[1] & 1)) {
     seconds = __builtin_bswap32(seconds);
     nanoseconds = __builtin_bswap32(nanoseconds);
   }
-  put(kind, handle, (int32_t)seconds, nanoseconds);
+  put(kind, endpoint, (int32_t)seconds, nanoseconds);
 }
 
-void header_stamps_sent(const void *publisher, const void *message) {
+void header_stamps_sent(const struct rmw_endpoint *publisher, const void *message) {
   put_of(TACHO_HEADER_STAMP_SENT, publisher, message);
 }
 
-void header_stamps_taken(const void *subscription, const void *message) {
+void header_stamps_taken(const struct rmw_endpoint *subscription, const void *message) {
   put_of(TACHO_HEADER_STAMP_TAKEN, subscription, message);
 }
 
-void header_stamps_sent_serialized(const void *publisher, const void *message) {
+void header_stamps_sent_serialized(const struct rmw_endpoint *publisher, const struct rmw_serialized *message) {
   put_of_serialized(TACHO_HEADER_STAMP_SENT, publisher, message);
 }
 
-void header_stamps_taken_serialized(const void *subscription, const void *message) {
+void header_stamps_taken_serialized(const struct rmw_endpoint *subscription, const struct rmw_serialized *message) {
   put_of_serialized(TACHO_HEADER_STAMP_TAKEN, subscription, message);
 }

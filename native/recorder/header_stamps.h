@@ -6,14 +6,16 @@
 #ifndef TACHO_RECORDER_HEADER_STAMPS_H_
 #define TACHO_RECORDER_HEADER_STAMPS_H_
 
-/* Records the stamp of a message that this rmw_publisher_t is about to publish, if its type has one. */
-void header_stamps_sent(const void *publisher, const void *message);
+#include "rmw_endpoints.h"
 
-/* Records the stamp of a message that this rmw_subscription_t has just returned, if its type has one. */
-void header_stamps_taken(const void *subscription, const void *message);
+/* Records the stamp of a message that is about to be published, if its type has one. */
+void header_stamps_sent(const struct rmw_endpoint *publisher, const void *message);
 
-/* These do the same for serialised messages (rcutils_uint8_array_t). */
-void header_stamps_sent_serialized(const void *publisher, const void *message);
-void header_stamps_taken_serialized(const void *subscription, const void *message);
+/* Records the stamp of a message that was just taken, if its type has one. */
+void header_stamps_taken(const struct rmw_endpoint *subscription, const void *message);
+
+/* These do the same for serialised messages. */
+void header_stamps_sent_serialized(const struct rmw_endpoint *publisher, const struct rmw_serialized *message);
+void header_stamps_taken_serialized(const struct rmw_endpoint *subscription, const struct rmw_serialized *message);
 
 #endif /* TACHO_RECORDER_HEADER_STAMPS_H_ */

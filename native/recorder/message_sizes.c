@@ -9,37 +9,29 @@
 #include "thread.h"
 
 #define ONE_IN 8
-/* Bytes before a serialised message that name its encoding. */
-#define ENCAPSULATION 4
 
 /* The first has its turn. Multiples of the golden ratio are spread evenly whatever their stride, so sizes that alternate
  * are seen in their true proportion. */
 static inline bool is_its_turn(uint32_t number) { return number * UINT32_C(0x9e3779b9) < UINT32_MAX / ONE_IN; }
 
-static void put(const void *publisher, uint64_t bytes) {
-  const uint64_t words[] = {(uintptr_t)publisher, bytes};
+static void put(const struct rmw_endpoint *publisher, uint64_t bytes) {
+  const uint64_t words[] = {publisher->handle, bytes};
   thread_put(TACHO_MESSAGE_SIZE, words, 2);
 }
 
-/* Returns how to find out the size of this message; NULL if it is not its turn. */
-static inline type_support_size *turn_of(const void *publisher, const void *message) {
-  struct rmw_endpoint *endpoint = message != NULL ? rmw_endpoint_of(publisher) : NULL;
-  if (endpoint == NULL) return NULL;
-  type_support_size *size_of = atomic_load_explicit(&endpoint->size_of, memory_order_relaxed);
+/* Returns how to find out the size of the next message; NULL if it is not its turn. */
+static inline type_support_size *turn_of(struct rmw_endpoint *publisher) {
+  type_support_size *size_of = atomic_load_explicit(&publisher->size_of, memory_order_relaxed);
   if (size_of == NULL) return NULL;
-  return is_its_turn(atomic_fetch_add_explicit(&endpoint->published, 1, memory_order_relaxed)) ? size_of : NULL;
+  return is_its_turn(atomic_fetch_add_explicit(&publisher->published, 1, memory_order_relaxed)) ? size_of : NULL;
 }
 
-void message_sizes_sent(const void *publisher, const void *message) {
-  type_support_size *size_of = turn_of(publisher, message);
+void message_sizes_sent(struct rmw_endpoint *publisher, const void *message) {
+  type_support_size *size_of = turn_of(publisher);
   if (size_of != NULL) put(publisher, size_of(message));
 }
 
-void message_sizes_sent_serialized(const void *publisher, const void *message) {
-  const struct {
-    const uint8_t *buffer;
-    size_t length;
-  } *bytes = message;
-  if (turn_of(publisher, message) != NULL && bytes->length >= ENCAPSULATION)
-    put(publisher, bytes->length - ENCAPSULATION);
+void message_sizes_sent_serialized(struct rmw_endpoint *publisher, const struct rmw_serialized *message) {
+  if (turn_of(publisher) != NULL && message->length >= RMW_ENCAPSULATION)
+    put(publisher, message->length - RMW_ENCAPSULATION);
 }

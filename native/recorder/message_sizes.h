@@ -6,10 +6,12 @@
 #ifndef TACHO_RECORDER_MESSAGE_SIZES_H_
 #define TACHO_RECORDER_MESSAGE_SIZES_H_
 
-/* Records the size of a message that this rmw_publisher_t is about to publish, if it is its turn. */
-void message_sizes_sent(const void *publisher, const void *message);
+#include "rmw_endpoints.h"
 
-/* Does the same for a serialised message (rcutils_uint8_array_t). */
-void message_sizes_sent_serialized(const void *publisher, const void *message);
+/* Records the size of a message that is about to be published, if it is its turn. */
+void message_sizes_sent(struct rmw_endpoint *publisher, const void *message);
+
+/* Does the same for a serialised message. */
+void message_sizes_sent_serialized(struct rmw_endpoint *publisher, const struct rmw_serialized *message);
 
 #endif /* TACHO_RECORDER_MESSAGE_SIZES_H_ */

@@ -50,11 +50,20 @@ static inline void put_take(const void *subscription) {
     return result;                                                                                \
   }
 
+/* What is recorded of a message that goes through a publisher or subscription. */
+#define OF_ENDPOINT(handle, message, ...)                                               \
+  do {                                                                                  \
+    struct rmw_endpoint *endpoint = (message) != NULL ? rmw_endpoint_of(handle) : NULL; \
+    if (endpoint != NULL) {                                                             \
+      __VA_ARGS__;                                                                      \
+    }                                                                                   \
+  } while (0)
+
 #define PUBLISH(name, message_type, form)                                                                      \
   RMW(name, (const void *publisher, message_type message, void *allocation), (publisher, message, allocation), \
-      (header_stamps_##form(publisher, message), message_sizes_##form(publisher, message),                     \
-       put_publish(publisher, message)),                                                                       \
-      (void)0)
+      OF_ENDPOINT(publisher, message, header_stamps_##form(endpoint, message);                                 \
+                  message_sizes_##form(endpoint, message));                                                    \
+      put_publish(publisher, message), (void)0)
 
 PUBLISH(rmw_publish, const void *, sent)
 PUBLISH(rmw_publish_serialized_message, const void *, sent_serialized)
@@ -63,7 +72,7 @@ PUBLISH(rmw_publish_loaned_message, void *, sent)
 #define TAKE(name, stamp_taken)                                                                   \
   RMW(name, (const void *subscription, void *message, bool *taken, void *info, void *allocation), \
       (subscription, message, taken, info, allocation), put_take(subscription),                   \
-      if (result == 0 && *taken) stamp_taken(subscription, message))
+      if (result == 0 && *taken) OF_ENDPOINT(subscription, message, stamp_taken(endpoint, message)))
 
 TAKE(rmw_take_with_info, header_stamps_taken)
 TAKE(rmw_take_serialized_message_with_info, header_stamps_taken_serialized)
@@ -83,6 +92,6 @@ EXPORT rmw_ret rmw_take_loaned_message_with_info(const void *subscription, void 
     const uint64_t words[] = {(uintptr_t)subscription, (uintptr_t)*message, (uint64_t)info->source_timestamp, *taken};
     thread_put(TACHO_RMW_TAKE, words, 4);
   }
-  if (result == 0 && *taken) header_stamps_taken(subscription, *message);
+  if (result == 0 && *taken) OF_ENDPOINT(subscription, *message, header_stamps_taken(endpoint, *message));
   return result;
 }

@@ -13,6 +13,13 @@
 
 #include "type_support.h"
 
+/* rcutils_uint8_array_t. Its first four bytes name the encoding of the message. */
+struct rmw_serialized {
+  const uint8_t *buffer;
+  size_t length;
+};
+enum { RMW_ENCAPSULATION = 4 };
+
 struct rmw_endpoint {
   _Atomic uintptr_t handle; /* rmw_publisher_t or rmw_subscription_t; 0: none */
   _Atomic(type_support_size *) size_of;
