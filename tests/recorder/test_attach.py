@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -139,12 +140,19 @@ def test_a_ring_keeps_the_last_seconds_of_an_attached_program_whole_and_named_on
 
 def test_what_does_not_fit_is_dropped_and_counted(tacho):
     tracetools = STAND_INS / "kilted" / "lib" / "libtracetools.so"
-    command = [sys.executable, Path(__file__).parent / "ring_program.py", tracetools, "20000", "6", "wait"]
+    command = [sys.executable, Path(__file__).parent / "ring_program.py", tracetools, "20000", "600", "wait"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=tacho.environment
     ) as program:
         recording = attach(tacho, program.pid, run="run", options=["--max-mib", 1])
-        program.communicate("go\n")
+        program.stdin.write("go\n")
+        program.stdin.flush()
+        # Each message is eight events of at least 16 bytes: these are twice what fits.
+        published = 0
+        while published < 2 * (1 << 20) / (8 * 16):
+            published += int(program.stdout.readline().split()[2])
+        program.send_signal(signal.SIGINT)
+        program.communicate()
     _, err = succeeded(recording)
     assert "--max-mib" in err and "events dropped" in err, err
     (process,) = parquet.read_table(tacho.directory / "run" / "tables" / "processes.parquet").to_pylist()
