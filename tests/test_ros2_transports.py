@@ -12,12 +12,12 @@ import pyarrow.parquet as parquet
 import pytest
 
 MIB = 1 << 20
-# Queues for a second and a half, so that a busy machine overwrites nothing.
+# Queues for all messages of a run, so that a busy machine overwrites nothing.
 WORKLOAD = """
 middleware: ros2
 transport: {transport}
 nodes:
-  camera: {{publishes: {{/image: {{type: {type}, size: 1 MiB, rate: 20 Hz, depth: 30}}}}}}
+  camera: {{publishes: {{/image: {{type: {type}, size: 1 MiB, rate: 10 Hz, depth: 30}}}}}}
   viewer: {{subscribes: {{/image: {{depth: 30}}}}}}
 run: {{duration: 3 s}}
 """

@@ -14,7 +14,7 @@ pub(crate) use legs::Legs;
 use crate::link::OfTopic;
 use crate::observe::actions::Actions;
 use crate::observe::services::Services;
-use crate::observe::{EndpointSeen, Offered, PublicationSeen, Seen, TakeSeen, Topic};
+use crate::observe::{EndpointSeen, PublicationSeen, Seen, TakeSeen, Topic};
 use rustc_hash::FxHashMap as HashMap;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::Rows;
@@ -109,18 +109,7 @@ fn endpoint(
 ) -> Row<Endpoint> {
     let sends = kind == EndpointKind::Publisher;
     *known.entry((node, topic, sends)).or_insert_with(|| {
-        let row = seen.endpoints.push(EndpointSeen {
-            offered: Offered::default(),
-            node,
-            kind,
-            topic,
-            depth: None,
-            created_ns: 0,
-            arrivals: Rows::new(),
-            gid: None,
-            is_buffered: false,
-            called: 0,
-        });
+        let row = seen.endpoints.push(EndpointSeen::new(node, kind, topic, None, 0));
         let of = &mut by_topic[topic];
         if sends { &mut of.publishers } else { &mut of.subscriptions }.push(row);
         row

@@ -5,6 +5,7 @@ pub(crate) mod board_clock;
 pub(crate) mod collect;
 pub(crate) mod cpu;
 pub(crate) mod dds;
+mod endpoint;
 pub(crate) mod groups;
 pub(crate) mod handles;
 pub(crate) mod interrupts;
@@ -19,14 +20,14 @@ pub(crate) mod signals;
 pub(crate) mod simulated;
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-use tacho_events::Gid;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::Rows;
 use tacho_tables::MaybeNs;
-use tacho_tables::{is_feedback, Callback, Endpoint, EndpointKind, Execution, LinkRule, Node, Note, Process};
+use tacho_tables::{is_feedback, Callback, Endpoint, Execution, LinkRule, Node, Note, Process};
 
 use board_clock::BoardClock;
 use dds::Dds;
+pub(crate) use endpoint::{EndpointSeen, Offered};
 
 /// Endpoint of a topic that the middleware or the client library keeps for itself: no row, no figures.
 pub(crate) const INTERNAL: Row<Endpoint> = Row::LAST;
@@ -97,45 +98,6 @@ pub(crate) struct Topics {
     pub names: Column<Topic, String>,
     feedback: Column<Topic, bool>,
     numbers: HashMap<String, Row<Topic>>,
-}
-
-/// Type and QoS of an endpoint, where they are known.
-#[derive(Default)]
-pub(crate) struct Offered {
-    pub message_type: Option<String>,
-    pub reliable: Option<bool>,
-    pub transient_local: Option<bool>,
-    pub keep_all: Option<bool>,
-}
-
-impl Offered {
-    /// By the values of rmw_qos_profile_t (rmw/types.h): 1 and 2; the others leave the choice to somebody else.
-    fn of(reliability: u64, durability: u64, history: u64, message_type: &str) -> Offered {
-        let is = |value: u64, yes: u64, no: u64| (value == yes || value == no).then_some(value == yes);
-        Offered {
-            message_type: Some(message_type).filter(|name| !name.is_empty()).map(str::to_owned),
-            reliable: is(reliability, 1, 2),
-            transient_local: is(durability, 1, 2),
-            keep_all: is(history, 2, 1),
-        }
-    }
-}
-
-pub(crate) struct EndpointSeen {
-    pub node: Row<Node>,
-    pub kind: EndpointKind,
-    pub topic: Row<Topic>,
-    pub depth: Option<u64>,
-    pub offered: Offered,
-    pub created_ns: i64,
-    /// node_data_available, in order.
-    pub arrivals: Rows<i64>,
-    /// What the middleware calls it.
-    pub gid: Option<Gid>,
-    /// Of a subscription: messages of its process come through a buffer of rclcpp.
-    pub is_buffered: bool,
-    /// Of a subscription: calls of its callbacks.
-    pub called: u64,
 }
 
 #[derive(Clone, Copy)]

@@ -35,8 +35,11 @@ pub struct Costs {
     pub timer: Spread,
     /// From a message's arrival to its callback, on an idle CPU, without `take_ns`.
     pub wake_up: Spread,
-    /// CPU time from the end of one callback to the start of the next if its message is there already, ns.
+    /// CPU time from the end of one callback to the start of the next that its thread found in the same look, ns.
     pub take_ns: i64,
+    /// CPU time of a new look, without `take_ns`, ns; absent if no run shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub look_ns: Option<i64>,
     /// Wake-ups of spinning nodes, by their rate.
     #[serde(default)]
     pub checks: Vec<Check>,

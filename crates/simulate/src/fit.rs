@@ -47,7 +47,9 @@ struct Samples {
     wake_up: Latency,
     /// Wake-ups by messages that wake as many processes as there are CPUs. They count only if there are few others.
     wake_up_of_many: Latency,
+    /// From one callback to the next of the same look around, and to the first of the next look.
     take: Vec<i64>,
+    look: Vec<i64>,
     /// CPU time of wake-ups of spinning nodes, by their rate in mHz, ns.
     checks: BTreeMap<u64, Vec<i64>>,
     transfers: BTreeMap<Topic, OfTopic>,
@@ -178,7 +180,11 @@ impl Samples {
     fn into_costs(self, costs: &mut Costs) {
         costs.timer = self.timer.spread();
         // A few may all be stalls of the machine.
-        costs.take_ns = if self.take.len() < ENOUGH { 0 } else { Spread::of(self.take).quantile(0.5) };
+        let median = |times: Vec<i64>| (times.len() >= ENOUGH).then(|| Spread::of(times).quantile(0.5));
+        let look_ns = median(self.look);
+        // Without any of the same look, the gap is the same between all.
+        costs.take_ns = median(self.take).or(look_ns).unwrap_or(0);
+        costs.look_ns = look_ns.map(|ns| (ns - costs.take_ns).max(0));
         let check = |(mhz, times)| Check { hz: mhz as f64 / 1e3, cpu_ns: Spread::of(times).quantile(0.5) };
         costs.checks = self.checks.into_iter().map(check).collect();
         let of_task = |(callback, times)| TaskCost { callback, work: Spread::of(times) };
@@ -250,6 +256,17 @@ impl<'a> Run<'a> {
         Some(of_thread.max(self.after.get(&execution).copied()))
     }
 
+    /// Whether a message had come when its thread looked for what ran before its callback, as far as one can see: one
+    /// look takes a message of each subscription.
+    fn is_of_the_same_look(&self, row: Row<Execution>, arrival_ns: i64) -> bool {
+        let Some((thread, place)) = self.places.get(&row) else { return false };
+        let Some((start_ns, _, before)) = place.checked_sub(1).map(|before| self.threads[thread][before]) else {
+            return false;
+        };
+        let callback = |row: Row<Execution>| self.tables.executions[row].callback;
+        arrival_ns <= start_ns && callback(before) != callback(row)
+    }
+
     /// Whether no other callback ran from an instant to the start of an execution.
     fn is_free(&self, execution: Row<Execution>, from_ns: i64) -> bool {
         let Some((own, _)) = self.places.get(&execution) else { return false };
@@ -302,7 +319,11 @@ impl<'a> Run<'a> {
             let node = self.tables.callbacks[execution.callback].node.and_then(|node| self.nodes[node]);
             match (node.map(|node| node.executor), before) {
                 (Some(Executor::Spin { .. }) | None, _) => {}
-                (_, Some(end_ns)) if end_ns > arrival_ns => samples.take.push(execution.start_ns - end_ns),
+                (_, Some(end_ns)) if end_ns > arrival_ns => {
+                    let of =
+                        if self.is_of_the_same_look(row, arrival_ns) { &mut samples.take } else { &mut samples.look };
+                    of.push(execution.start_ns - end_ns);
+                }
                 _ => {
                     let of = match self.fills_cpus(message.subscription) {
                         true => &mut samples.wake_up_of_many,

@@ -159,7 +159,7 @@ pub(crate) struct Node {
     /// Instant from which on it does nothing more.
     pub end_ns: i64,
     pub steps: VecDeque<Step>,
-    /// CPU time that its executor and the middleware take after the callback that runs, ns.
+    /// CPU time that its executor and the middleware take for what ran, and that is not spent yet, ns.
     pub around_ns: i64,
     /// Whether anything ran since it last looked.
     pub ran: bool,

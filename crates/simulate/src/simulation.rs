@@ -77,7 +77,23 @@ pub(crate) struct Latencies {
     /// From the end of a sleep inside of a callback.
     pub sleep: Spread,
     pub wake_up: Spread,
+    /// From the end of a callback to the next one of the same look; 0 if no run shows it.
     pub take_ns: i64,
+    /// What the next look takes.
+    pub look_ns: Option<i64>,
+}
+
+impl Latencies {
+    /// What a thread that has looked around computes before it looks again or waits, of what is left around callbacks;
+    /// `None` if it computes nothing more.
+    fn spent(&self, ran: bool, is_ready: bool, around_ns: i64) -> Option<i64> {
+        let ns = match ran {
+            true => self.look_ns.map_or(around_ns, |look_ns| look_ns.min(around_ns)),
+            false if is_ready => 0,
+            false => around_ns,
+        };
+        (ns > 0).then_some(ns)
+    }
 }
 
 /// A system in virtual time.
@@ -326,14 +342,24 @@ impl Simulation {
     /// Lets an executor of several nodes look again if anything ran, or wait.
     fn again(&mut self, worker: usize, now: i64) {
         let of = &self.executors[self.workers[worker].executor];
-        let (mut ran, mut listens, mut until_ns) = (false, false, i64::MAX);
-        for node in of.running(&self.nodes, now).map(|node| &self.nodes[node]) {
-            ran |= node.ran || node.subscriptions.iter().any(|s| !s.queue.is_empty());
+        let first = of.first();
+        let (mut ran, mut has_messages, mut listens) = (false, false, false);
+        let (mut until_ns, mut around_ns) = (i64::MAX, 0);
+        let running: Vec<usize> = of.running(&self.nodes, now).collect();
+        for node in running.iter().map(|node| &self.nodes[*node]) {
+            ran |= node.ran;
+            has_messages |= node.subscriptions.iter().any(|s| !s.queue.is_empty());
             listens |= !node.subscriptions.is_empty();
             until_ns = until_ns.min(node.next_due_ns());
+            around_ns += node.around_ns;
         }
-        let first = of.first();
-        if ran || until_ns <= now {
+        let is_ready = has_messages || until_ns <= now;
+        if let Some(ns) = self.latencies.spent(ran, is_ready, around_ns) {
+            running.iter().for_each(|node| (self.nodes[*node].ran, self.nodes[*node].around_ns) = (false, 0));
+            self.nodes[first].around_ns = around_ns - ns;
+            self.nodes[first].steps.push_back(Step::Compute(ns));
+            self.workers[worker].agenda.extend([Turn::Of(first), Turn::Again]);
+        } else if ran || is_ready {
             self.nodes[first].steps.push_back(Step::Look);
             self.workers[worker].agenda.push_back(Turn::Of(first));
         } else if until_ns < i64::MAX {
@@ -371,7 +397,11 @@ impl Simulation {
                     if now >= of.end_ns {
                         break;
                     }
-                    if of.ran || has_messages || until_ns <= now {
+                    let is_ready = has_messages || until_ns <= now;
+                    if let Some(ns) = self.latencies.spent(of.ran, is_ready, of.around_ns) {
+                        (of.ran, of.around_ns) = (false, of.around_ns - ns);
+                        of.steps.extend([Step::Compute(ns), Step::Again]);
+                    } else if of.ran || is_ready {
                         of.steps.push_back(Step::Look);
                     } else {
                         let waits = if of.subscriptions.is_empty() { Waits::ForTime } else { Waits::ForMessage };
@@ -406,8 +436,12 @@ impl Simulation {
                     self.trace.put(stream, now, number::callback_end, &[callback])?;
                     let used_ns = self.kernel.used_ns(thread) as u64;
                     self.trace.put(stream, now, number::callback_cpu, &[used_ns, 1])?;
-                    let around_ns = std::mem::take(&mut of.around_ns);
-                    of.first([Step::Compute(around_ns)]);
+                    // Otherwise the thread spends it when it looks again, and before it waits.
+                    let is_in_the_gap = self.latencies.take_ns == 0 || of.wakes.is_some();
+                    if is_in_the_gap || self.executors[executor].has_several_threads() {
+                        let around_ns = std::mem::take(&mut of.around_ns);
+                        of.first([Step::Compute(around_ns)]);
+                    }
                 }
                 Step::Wake => {
                     self.trace.put(stream, now, number::node_wake, &[of.handle])?;

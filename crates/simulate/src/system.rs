@@ -173,7 +173,13 @@ impl Builder<'_> {
         self.doubts.extend(of_timers.filter(|_| is_timed));
         self.doubts.extend(of_messages.filter(|_| self.workload.nodes.iter().any(waits)));
         // Recordings show how long callbacks were off the CPU: that has the wake-up.
-        Latencies { timer, sleep: self.costs.timer.clone(), wake_up, take_ns: self.costs.take_ns }
+        Latencies {
+            timer,
+            sleep: self.costs.timer.clone(),
+            wake_up,
+            take_ns: self.costs.take_ns,
+            look_ns: self.costs.look_ns,
+        }
     }
 
     /// A number that stands for the address of an object.

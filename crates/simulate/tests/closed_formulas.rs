@@ -2,6 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 use tacho_events::run::RunDirectory;
+use tacho_simulate::costs::Transfer;
+use tacho_simulate::reach::Reach;
 use tacho_simulate::{Costs, Simulator};
 use tacho_tables::summary::{ChainFigures, Summary};
 use tacho_workload::Workload;
@@ -12,10 +14,14 @@ fn workload(text: &str) -> Workload {
 
 /// Simulates a repeat without any costs on this many CPUs.
 fn simulated(workload: &Workload, cpus: usize, repeat: u32) -> (tempfile::TempDir, Summary) {
+    simulated_with(&Costs::default(), workload, cpus, repeat)
+}
+
+fn simulated_with(costs: &Costs, workload: &Workload, cpus: usize, repeat: u32) -> (tempfile::TempDir, Summary) {
     let folder = tempfile::tempdir().expect("a folder");
     let run = RunDirectory::new(folder.path());
-    let (costs, interrupted) = (Costs::default(), AtomicBool::new(false));
-    let simulator = Simulator::new(&costs, cpus, &interrupted);
+    let interrupted = AtomicBool::new(false);
+    let simulator = Simulator::new(costs, cpus, &interrupted);
     simulator.repeat(workload, repeat, &run, &mut |_| {}).expect("a simulation");
     let summary = tacho_figures::analyse_and_store(&run, Some(workload), &mut |_| {}).expect("figures");
     (folder, summary)
@@ -276,4 +282,45 @@ run: {duration: 5 s, seed: 11}
     assert!((apart - 5.0).abs() < 1e-6, "{apart}");
     // The phases of this seed let messages come while the timer's callback sleeps.
     assert!(together > 5.0 + 1.0 && together < 35.0, "{together}");
+}
+
+/// A thread looks around, takes what is there, and looks again. The rest of the CPU time around callbacks passes before
+/// it waits.
+#[test]
+fn what_is_published_in_a_callback_waits_for_the_next_look_of_its_thread() {
+    let text = "
+middleware: inproc
+nodes:
+  source: {thread: one, work: 1 ms, publishes: {/a: {rate: 10 Hz}}}
+  first:  {thread: one, work: 2 ms, subscribes: [/a]}
+  second: {thread: one, work: 4 ms, subscribes: [/a]}
+chains: {one: [source, first], two: [source, second]}
+run: {duration: 5 s}
+";
+    let to_both = Transfer {
+        topic: "/a".into(),
+        size_bytes: workload(text).nodes[0].publishes[0].size_bytes,
+        subscriptions: 2,
+        reach: vec![Reach::Process; 2],
+        send_cpu_ns: 2_000_000,
+        receive_cpu_ns: 300_000,
+        ..Transfer::default()
+    };
+    let with = |take_ns: i64, look_ns: Option<i64>| {
+        let transfers = vec![to_both.clone()];
+        let costs = Costs { middleware: "inproc".into(), transfers, take_ns, look_ns, ..Costs::default() };
+        let (folder, summary) = simulated_with(&costs, &workload(text), 1, 0);
+        let mean = |name| chain(&summary, name).end_to_end_ms.as_ref().expect("times").mean;
+        let again = RunDirectory::new(folder.path().join("again"));
+        let simulated =
+            Simulator::new(&costs, 1, &AtomicBool::new(false)).simulated(&workload(text), 0, &again, &mut |_| {});
+        let cpu_percent = simulated.expect("a simulation").cpu_percent.expect("CPU time");
+        [mean("one"), mean("two"), cpu_percent].map(|figure| (figure * 1e3).round() / 1e3)
+    };
+    // The work of a period is 7 ms, and 2 ms and twice 0.3 ms are around it.
+    assert_eq!(with(100_000, Some(500_000)), [3.6, 7.7, 9.6]);
+    // How long a look takes is not known: all that is around the callback of the source.
+    assert_eq!(with(100_000, None), [5.1, 9.2, 9.6]);
+    // Nothing is known of what passes between callbacks.
+    assert_eq!(with(0, None), [5.0, 9.3, 9.6]);
 }

@@ -22,6 +22,7 @@ pub mod publish_calls;
 pub mod row;
 pub mod rows;
 mod signals;
+mod sizes;
 pub mod store;
 pub mod summary;
 mod threads;
@@ -37,6 +38,7 @@ pub use name::Name;
 pub use named::named;
 pub use parts::Parts;
 pub use signals::{length, Sample, Signal};
+pub use sizes::Sizes;
 pub use threads::{ExecutorThread, OffCpu, Preemption};
 
 use crate::row::Row;

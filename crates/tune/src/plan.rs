@@ -221,7 +221,7 @@ impl Planning<'_> {
     fn oracle(&self, drives: u32) -> Oracle<'_> {
         let driving = Driving { way_m: drive::way_m(self.workload, self.simulator.tasks), drives };
         let driving = self.is_about_driving().then_some(driving);
-        Oracle { simulator: self.simulator, folder: self.folder, driving }
+        Oracle { simulator: self.simulator, folder: self.folder, driving, as_it_is: None }
     }
 
     fn is_about_driving(&self) -> bool {
@@ -247,7 +247,8 @@ impl Planning<'_> {
         let candidates = |draws: u32, seed: u64| -> Result<Candidates<'_>> {
             let drawn = self.drawn(self.workload, draw, draws, seed);
             let as_is = oracle(draws).figures(&drawn, draws, &mut vec![])?;
-            Ok(Candidates { planning: self, space: &space, oracle: oracle(draws), draw, draws, seed, as_is })
+            let oracle = Oracle { as_it_is: Some(self.workload), ..oracle(draws) };
+            Ok(Candidates { planning: self, space: &space, oracle, draw, draws, seed, as_is })
         };
         let (candidates, others) = (candidates(DRAWS, 1)?, candidates(OTHER_DRAWS, 2)?);
         let mut search = Search::new(&candidates, self.settings, &mut *progress);

@@ -121,20 +121,14 @@ impl Check<'_> {
         let requested = self.nodes[subscription.0].subscribes[subscription.1].qos;
         let place = self.place(subscription, false);
         let from = format!("`{}` (line {})", self.nodes[publication.0].name, self.place(publication, true).line);
-        let mut incompatible = |requested: &str, offered: &str| {
+        for Unmet { policy, asked, offered } in offered.unmet(&requested) {
             report.error(
                 "incompatible-qos",
                 place,
                 format!("QoS of this subscription never matches the publication of `{topic}` by {from}"),
-                format!("{requested} requested, {offered} offered"),
-                format!("{offered} on the subscription, or {requested} on the publication"),
+                format!("{policy}: {asked} requested, {policy}: {offered} offered"),
+                format!("{policy}: {offered} on the subscription, or {policy}: {asked} on the publication"),
             );
-        };
-        if requested.reliable && !offered.reliable {
-            incompatible("reliability: reliable", "reliability: best_effort");
-        }
-        if requested.transient_local && !offered.transient_local {
-            incompatible("durability: transient_local", "durability: volatile");
         }
     }
 

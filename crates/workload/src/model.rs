@@ -278,10 +278,25 @@ pub struct Qos {
     pub depth: u32,
 }
 
+/// A policy of which a subscription asks for more than a publisher offers: the two never match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unmet {
+    /// Its key in a workload.
+    pub policy: &'static str,
+    /// What the subscription asks for.
+    pub asked: &'static str,
+    /// What the publisher offers.
+    pub offered: &'static str,
+}
+
 impl Qos {
-    /// Whether a publisher that offers this matches a subscription that asks for the other (DDS 1.4, section 2.2.3).
-    pub fn serves(&self, asked: &Qos) -> bool {
-        self.reliable >= asked.reliable && self.transient_local >= asked.transient_local
+    /// What a publisher that offers this does not give a subscription that asks for the other (DDS 1.4, section 2.2.3).
+    pub fn unmet(&self, asked: &Qos) -> impl Iterator<Item = Unmet> {
+        let reliability = Unmet { policy: "reliability", asked: "reliable", offered: "best_effort" };
+        let durability = Unmet { policy: "durability", asked: "transient_local", offered: "volatile" };
+        let reliability = (asked.reliable && !self.reliable).then_some(reliability);
+        let durability = (asked.transient_local && !self.transient_local).then_some(durability);
+        reliability.into_iter().chain(durability)
     }
 }
 

@@ -9,7 +9,6 @@ use crate::observe::{is_internal, EndpointSeen, Offered, Seen, INTERNAL};
 use rustc_hash::FxHashMap as HashMap;
 use tacho_events::{Gid, Handle, Payload, Texts};
 use tacho_tables::row::{self, Row};
-use tacho_tables::rows::Rows;
 use tacho_tables::{Callback, CallbackKind, Endpoint, EndpointKind, Node, Process};
 
 /// What the handles of one process stand for at present.
@@ -246,18 +245,7 @@ impl Handles {
         let topic = seen.topics.intern(topic);
         // 0 is what a layer without a queue depth writes.
         let depth = Some(depth).filter(|d| *d > 0);
-        Some(seen.endpoints.push(EndpointSeen {
-            node,
-            kind,
-            topic,
-            depth,
-            offered: Offered::default(),
-            created_ns: now,
-            arrivals: Rows::new(),
-            gid: None,
-            is_buffered: false,
-            called: 0,
-        }))
+        Some(seen.endpoints.push(EndpointSeen::new(node, kind, topic, depth, now)))
     }
 
     /// What the middleware knows of an endpoint; rmw reports it before rcl does.

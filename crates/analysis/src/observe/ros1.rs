@@ -9,7 +9,7 @@ mod connections;
 pub(crate) use connections::{Incoming, Outgoing, Ports, Received, Written};
 
 use crate::observe::handles::Handles;
-use crate::observe::{is_internal, EndpointSeen, Offered, PublicationSeen, Seen, TakeSeen, INTERNAL};
+use crate::observe::{is_internal, EndpointSeen, PublicationSeen, Seen, TakeSeen, INTERNAL};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use tacho_events::{Handle, Payload, Texts};
 use tacho_tables::row::{self, Row};
@@ -296,16 +296,5 @@ fn endpoint(seen: &mut Seen, node: Row<Node>, kind: EndpointKind, topic: &str, d
     let topic = seen.topics.intern(topic);
     // 0 is roscpp's word for a queue without an end.
     let depth = Some(depth).filter(|d| *d > 0);
-    seen.endpoints.push(EndpointSeen {
-        offered: Offered::default(),
-        node,
-        kind,
-        topic,
-        depth,
-        created_ns: now,
-        arrivals: Rows::new(),
-        gid: None,
-        is_buffered: false,
-        called: 0,
-    })
+    seen.endpoints.push(EndpointSeen::new(node, kind, topic, depth, now))
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::summary::{Distribution, TopicFigures};
-use tacho_tables::{Delivery, Endpoint, EndpointKind, Note};
+use tacho_tables::{Delivery, Endpoint, EndpointKind, Note, Sizes};
 
 /// What became of the messages of one subscription.
 #[derive(Default)]
@@ -34,9 +34,7 @@ struct Topic {
     ends_known: bool,
     series: Series,
     message_type: Option<String>,
-    /// Of the messages whose size is known: how many, and the sum of the sizes.
-    sized: u64,
-    bytes: u64,
+    sizes: Sizes,
     uncertainty_ns: Option<i64>,
 }
 
@@ -71,17 +69,15 @@ pub(crate) fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<Topic
         // By endpoint first: a topic is looked up once for each, not for each message.
         let mut published: Column<Endpoint, Instants> =
             Column::of(tables.endpoints.iter().map(|_| Instants::default()));
-        let mut sizes: Column<Endpoint, (u64, u64)> = Column::of(vec![(0, 0); tables.endpoints.len()]);
+        let mut sizes: Column<Endpoint, Sizes> = Column::of(vec![Sizes::default(); tables.endpoints.len()]);
         for publication in &tables.publications {
             published[publication.publisher].add(publication.publish_ns);
             if let Some(bytes) = publication.size_bytes {
-                let (sized, sum) = &mut sizes[publication.publisher];
-                (*sized, *sum) = (*sized + 1, *sum + bytes);
+                sizes[publication.publisher].add(bytes);
             }
         }
-        for (endpoint, (sized, bytes)) in tables.endpoints.iter().zip(sizes.iter()) {
-            let topic = topics.entry(&endpoint.topic).or_default();
-            (topic.sized, topic.bytes) = (topic.sized + sized, topic.bytes + bytes);
+        for (endpoint, own) in tables.endpoints.iter().zip(sizes.iter()) {
+            topics.entry(&endpoint.topic).or_default().sizes.join(own);
         }
         let mut of_topic: BTreeMap<&str, Instants> = BTreeMap::new();
         for (endpoint, own) in tables.endpoints.iter().zip(published.iter()).filter(|(_, own)| own.count > 0) {
@@ -147,7 +143,7 @@ pub(crate) fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<Topic
         sent: topic.sent,
         received: topic.received,
         message_type: topic.message_type,
-        mean_size_bytes: (topic.sized > 0).then(|| topic.bytes as f64 / topic.sized as f64),
+        mean_size_bytes: topic.sizes.mean(),
         rate_hz: topic.series.period_ns().map(|ns| 1e9 / ns),
         latency_us: Distribution::of_slice(latencies.of_mut(Row::behind(number))),
         latency_uncertainty_us: topic.uncertainty_ns.map(|ns| ns as f64 / NS_PER_US),

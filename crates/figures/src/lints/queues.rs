@@ -9,7 +9,7 @@ use tacho_analysis::udpros;
 use tacho_tables::row::{numbered, Row};
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{Delivery, Endpoint, EndpointKind, LostIn, Message};
-use tacho_workload::model::is_called;
+use tacho_workload::model::{is_called, Qos, Unmet};
 
 pub const TOO_SHORT: Lint = Lint {
     name: "queue-too-short",
@@ -129,14 +129,16 @@ fn silent<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = (Row<Endpoint>, Row<
 
 /// Why two endpoints of a topic do not match, and what would make them (DDS 1.4, section 2.2.3: requested and offered).
 fn mismatch(publisher: &Endpoint, subscription: &Endpoint) -> Option<(String, String)> {
-    let asks_more = |of: fn(&Endpoint) -> Option<bool>| of(publisher) == Some(false) && of(subscription) == Some(true);
-    if asks_more(|endpoint| endpoint.reliable) {
-        let why = "the publisher offers best effort, and the subscription asks for reliable";
-        return Some((why.into(), "a best-effort subscription, or a reliable publisher".into()));
-    }
-    if asks_more(|endpoint| endpoint.transient_local) {
-        let why = "the publisher offers volatile, and the subscription asks for transient local";
-        return Some((why.into(), "a volatile subscription, or a transient-local publisher".into()));
+    // What was not recorded fits.
+    let qos = |of: &Endpoint, unknown: bool| Qos {
+        reliable: of.reliable.unwrap_or(unknown),
+        transient_local: of.transient_local.unwrap_or(unknown),
+        ..Qos::default()
+    };
+    if let Some(Unmet { asked, offered, .. }) = qos(publisher, true).unmet(&qos(subscription, false)).next() {
+        let (asked, offered) = (asked.replace('_', " "), offered.replace('_', " "));
+        let why = format!("the publisher offers {offered}, and the subscription asks for {asked}");
+        return Some((why, format!("{offered} on the subscription, or {asked} on the publisher")));
     }
     let (sent, taken) = (publisher.message_type.as_ref()?, subscription.message_type.as_ref()?);
     let why = || format!("the publisher sends {sent}, and the subscription takes {taken}");

@@ -2,7 +2,8 @@
 
 use super::Maker;
 use std::collections::BTreeMap;
-use tacho_tables::{Endpoint, EndpointKind, Tables};
+use tacho_tables::row::Column;
+use tacho_tables::{Endpoint, EndpointKind, Sizes, Tables};
 use tacho_workload::model::{Publication, Qos};
 use tacho_workload::units::format_size;
 
@@ -10,14 +11,6 @@ use tacho_workload::units::format_size;
 pub(super) const UNKNOWN_SIZE: u64 = 64;
 /// Sizes that differ by less than this part of their mean are one size.
 const ALIKE: f64 = 0.02;
-
-/// Messages of a topic whose size was recorded.
-struct Sizes {
-    count: u64,
-    sum: u64,
-    least: u64,
-    most: u64,
-}
 
 /// What is recorded of the messages of each topic.
 #[derive(Default)]
@@ -30,13 +23,12 @@ impl Messages {
     /// Those of a run.
     pub fn of(tables: &Tables) -> Messages {
         let mut found = Messages::default();
+        let mut sizes: Column<Endpoint, Sizes> = Column::of(vec![Sizes::default(); tables.endpoints.len()]);
         for publication in &tables.publications {
-            let Some(bytes) = publication.size_bytes else { continue };
-            let topic = tables.endpoints[publication.publisher].topic.clone();
-            let none = Sizes { count: 0, sum: 0, least: u64::MAX, most: 0 };
-            let sizes = found.sizes.entry(topic).or_insert(none);
-            (sizes.count, sizes.sum) = (sizes.count + 1, sizes.sum + bytes);
-            (sizes.least, sizes.most) = (sizes.least.min(bytes), sizes.most.max(bytes));
+            publication.size_bytes.into_iter().for_each(|bytes| sizes[publication.publisher].add(bytes));
+        }
+        for (of, own) in tables.endpoints.iter().zip(sizes.iter()).filter(|(_, own)| own.mean().is_some()) {
+            found.sizes.entry(of.topic.clone()).or_default().join(own);
         }
         let publishers = tables.endpoints.iter().filter(|of| of.kind == EndpointKind::Publisher);
         found.types = publishers.filter_map(|of| Some((of.topic.clone(), of.message_type.clone()?))).collect();
@@ -54,9 +46,10 @@ impl Messages {
     /// A publication on this topic, which the twin calls `named`, and what there is to say about its messages.
     pub fn publication(&self, topic: &str, named: String) -> (Publication, Option<String>) {
         let sizes = self.sizes.get(topic);
-        let mean = sizes.map(|sizes| (sizes.sum as f64 / sizes.count as f64).round() as u64);
-        let spread = sizes.zip(mean).filter(|(of, mean)| (of.most - of.least) as f64 > ALIKE * *mean as f64);
-        let spread = spread.map(|(of, _)| format!("{} to {}", format_size(of.least), format_size(of.most)));
+        let mean = sizes.and_then(Sizes::mean).map(|mean| mean.round() as u64);
+        let range = sizes.and_then(Sizes::range).zip(mean);
+        let spread = range.filter(|((least, most), mean)| (most - least) as f64 > ALIKE * *mean as f64);
+        let spread = spread.map(|((least, most), _)| format!("{} to {}", format_size(least), format_size(most)));
         let unknown = (mean.is_none() && !self.sizes.is_empty()).then(|| "size not recorded".to_owned());
         let words: Vec<String> = self.types.get(topic).cloned().into_iter().chain(spread).chain(unknown).collect();
         let remark = (!words.is_empty()).then(|| format!("Messages of {named}: {}.", words.join(", ")));
@@ -79,7 +72,7 @@ impl Maker<'_> {
             node.subscribes.retain_mut(|subscription| {
                 let (topic, asked) = (&subscription.topic, &mut subscription.qos);
                 let of = offered.get(topic).map_or(&[][..], Vec::as_slice);
-                match of.iter().filter(|qos| qos.serves(asked)).count() {
+                match of.iter().filter(|qos| qos.unmet(asked).next().is_none()).count() {
                     served if served == of.len() => true,
                     0 => {
                         remarks.push(format!("{topic} is left out: its QoS match no publisher."));

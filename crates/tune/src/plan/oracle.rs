@@ -2,6 +2,7 @@
 
 use super::drive::Driving;
 use super::goal::{Figure, Goal};
+use super::space::held;
 use anyhow::{bail, Context, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -23,6 +24,8 @@ pub(super) struct Oracle<'a> {
     pub folder: &'a Path,
     /// How it drives; `None` if no goal or bound is about that.
     pub driving: Option<Driving>,
+    /// The workload as it is, if phases that others state are held as well as systems do; `None`: exactly.
+    pub as_it_is: Option<&'a Workload>,
 }
 
 /// What is compared of a system.
@@ -170,6 +173,8 @@ impl Oracle<'_> {
         let folder = tempfile::Builder::new().prefix(".simulated-").tempdir_in(self.folder);
         let folder = folder.with_context(|| self.folder.display().to_string())?;
         let run = RunDirectory::new(folder.path());
+        let held = self.as_it_is.map(|as_it_is| held(workload, as_it_is, repeat));
+        let workload = held.as_ref().unwrap_or(workload);
         let simulated = self.simulator.simulated(workload, repeat, &run, &mut |_| {})?;
         if self.simulator.interrupted.load(Ordering::Relaxed) {
             bail!("interrupted");

@@ -12,6 +12,7 @@ use crate::apply::Change;
 use callback_groups::separable;
 use composition::process_to_join;
 use fusion::strategies;
+pub(super) use phases::held;
 use phases::shifts;
 use serde::{Deserialize, Serialize};
 use setting::{at_once, ends, Setting};

@@ -1,12 +1,19 @@
 //! Phases of timers: when in its period a node wakes, relative to the first node of the chain that the clock wakes.
 //!
 //! A node that holds the latest message of an input waits for up to a period for its next wake. If its timer is started
-//! so that it fires when the message has come, it waits for hardly any time.
+//! so that it fires when the message has come, it waits for hardly any time. A wake that comes before its message, by
+//! however little, costs a whole period: a plan must leave room for what a system is off.
 
+use tacho_runner::phases::phase;
 use tacho_workload::model::{Executor, Node, Workload};
 
 /// Parts of a period that are tried: 0, 5 ... 95 %.
 const STEPS: u32 = 20;
+
+/// What a system is off when it holds a phase that a plan states: the greatest error of a wake, ns, and what is added
+/// to it for each ns after the start of the period.
+const OFF_NS: f64 = 0.5e6;
+const OFF_BY_NS: f64 = 0.02;
 
 /// The period with which the clock wakes a node, ns; `None` if there is none, or several.
 fn period_ns(node: &Node) -> Option<f64> {
@@ -61,6 +68,22 @@ pub(super) fn shift(workload: &mut Workload, node: &str, shift: &Shift) {
     of.phase_percent = Some((percent * 1e6).round() / 1e6);
 }
 
+/// A workload in a repeat of a system that holds the phases which a plan states only as well as systems do: each is off
+/// by a draw. Phases that the workload states `as_it_is` are exact.
+pub(in super::super) fn held(workload: &Workload, as_it_is: &Workload, repeat: u32) -> Workload {
+    let mut held = workload.clone();
+    for (index, node) in held.nodes.iter_mut().enumerate() {
+        let Some((period_ns, percent)) = period_ns(node).zip(node.phase_percent) else { continue };
+        if as_it_is.node(&node.name).and_then(|node| node.phase_percent) == Some(percent) {
+            continue;
+        }
+        let most_ns = OFF_NS + OFF_BY_NS * period_ns * percent / 100.0;
+        let off_ns = most_ns * (2.0 * phase(workload.run.seed, index, repeat, workload.run.repeats) - 1.0);
+        node.phase_percent = Some((percent + 100.0 * off_ns / period_ns).rem_euclid(100.0));
+    }
+    held
+}
+
 impl Shift {
     /// In words: `35 % of its period (35 ms) after lidar`.
     pub fn words(&self, node: &Node) -> String {
@@ -108,5 +131,25 @@ chains: {chain: [lidar, filter, planner, control, odd]}
         let mut of = workload(&CHAIN.replace("phase: 90 %, ", ""));
         shift(&mut of, "planner", &by);
         assert_eq!((of.nodes[2].phase_percent, of.nodes[0].phase_percent), (Some(30.0), Some(0.0)));
+    }
+
+    #[test]
+    fn a_system_holds_the_phases_of_a_plan_to_half_a_millisecond_and_two_percent() {
+        let as_it_is = workload(CHAIN);
+        let mut planned = as_it_is.clone();
+        planned.run.repeats = 101;
+        shift(&mut planned, "planner", &Shift { after: "lidar".into(), percent: 30.0 });
+        let wakes_ms = |node: &str| -> Vec<f64> {
+            let of = |repeat| held(&planned, &as_it_is, repeat).node(node).and_then(|node| node.phase_percent);
+            (0..101).filter_map(of).map(|percent| percent / 100.0 * 50.0).collect()
+        };
+        // 5 ms after the start of its period, off by up to 0.6 ms, by as much to both sides.
+        let planner = wakes_ms("planner");
+        let (least, most) = planner.iter().fold((9.0_f64, 0.0_f64), |(a, b), at| (a.min(*at), b.max(*at)));
+        assert!((4.4..4.42).contains(&least) && (5.58..=5.6).contains(&most), "{least} {most}");
+        assert!((planner.iter().sum::<f64>() / 101.0 - 5.0).abs() < 0.01);
+        // The workload itself states when the LiDAR fires, and nobody when control does.
+        let exact = held(&planned, &as_it_is, 1);
+        assert_eq!(["lidar", "control"].map(|node| exact.node(node).unwrap().phase_percent), [Some(90.0), None]);
     }
 }
