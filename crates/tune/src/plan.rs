@@ -247,7 +247,8 @@ impl Planning<'_> {
         let candidates = |draws: u32, seed: u64| -> Result<Candidates<'_>> {
             let drawn = self.drawn(self.workload, draw, draws, seed);
             let as_is = oracle(draws).figures(&drawn, draws, &mut vec![])?;
-            let oracle = Oracle { as_it_is: Some(self.workload), ..oracle(draws) };
+            let as_it_is = self.workload.chain(self.chain).map(|chain| (self.workload, chain));
+            let oracle = Oracle { as_it_is, ..oracle(draws) };
             Ok(Candidates { planning: self, space: &space, oracle, draw, draws, seed, as_is })
         };
         let (candidates, others) = (candidates(DRAWS, 1)?, candidates(OTHER_DRAWS, 2)?);

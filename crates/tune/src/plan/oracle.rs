@@ -13,6 +13,7 @@ use tacho_simulate::{Simulated, Simulator};
 use tacho_tables::row::numbered;
 use tacho_tables::summary::{ChainFigures, Distribution};
 use tacho_tables::Tables;
+use tacho_workload::model::Chain;
 use tacho_workload::Workload;
 
 const NS_PER_MS: f64 = 1e6;
@@ -24,8 +25,9 @@ pub(super) struct Oracle<'a> {
     pub folder: &'a Path,
     /// How it drives; `None` if no goal or bound is about that.
     pub driving: Option<Driving>,
-    /// The workload as it is, if phases that others state are held as well as systems do; `None`: exactly.
-    pub as_it_is: Option<&'a Workload>,
+    /// The workload as it is and the chain that is tuned, if phases that others state are held as well as systems do;
+    /// `None`: exactly.
+    pub as_it_is: Option<(&'a Workload, &'a Chain)>,
 }
 
 /// What is compared of a system.
@@ -173,7 +175,7 @@ impl Oracle<'_> {
         let folder = tempfile::Builder::new().prefix(".simulated-").tempdir_in(self.folder);
         let folder = folder.with_context(|| self.folder.display().to_string())?;
         let run = RunDirectory::new(folder.path());
-        let held = self.as_it_is.map(|as_it_is| held(workload, as_it_is, repeat));
+        let held = self.as_it_is.map(|(as_it_is, chain)| held(workload, as_it_is, &chain.nodes, repeat));
         let workload = held.as_ref().unwrap_or(workload);
         let simulated = self.simulator.simulated(workload, repeat, &run, &mut |_| {})?;
         if self.simulator.interrupted.load(Ordering::Relaxed) {

@@ -4,7 +4,6 @@
 //! so that it fires when the message has come, it waits for hardly any time. A wake that comes before its message, by
 //! however little, costs a whole period: a plan must leave room for what a system is off.
 
-use tacho_runner::phases::phase;
 use tacho_workload::model::{Executor, Node, Workload};
 
 /// Parts of a period that are tried: 0, 5 ... 95 %.
@@ -12,7 +11,7 @@ const STEPS: u32 = 20;
 
 /// What a system is off when it holds a phase that a plan states: the greatest error of a wake, ns, and what is added
 /// to it for each ns after the start of the period.
-const OFF_NS: f64 = 0.5e6;
+const OFF_NS: f64 = 0.3e6;
 const OFF_BY_NS: f64 = 0.02;
 
 /// The period with which the clock wakes a node, ns; `None` if there is none, or several.
@@ -68,18 +67,21 @@ pub(super) fn shift(workload: &mut Workload, node: &str, shift: &Shift) {
     of.phase_percent = Some((percent * 1e6).round() / 1e6);
 }
 
-/// A workload in a repeat of a system that holds the phases which a plan states only as well as systems do: each is off
-/// by a draw. Phases that the workload states `as_it_is` are exact.
-pub(in super::super) fn held(workload: &Workload, as_it_is: &Workload, repeat: u32) -> Workload {
+/// A workload in a repeat of a system that holds the phases which a plan states only as well as systems do: every other
+/// timer of the chain is late by all that a system is off, and those between them are early; in the next repeat it is
+/// the other way round. So each node's message comes late to a timer that fires early. Phases that the workload states
+/// `as_it_is` are exact.
+pub(in super::super) fn held(workload: &Workload, as_it_is: &Workload, chain: &[String], repeat: u32) -> Workload {
     let mut held = workload.clone();
-    for (index, node) in held.nodes.iter_mut().enumerate() {
+    let stated = |of: &Workload, name: &str| of.node(name).and_then(|node| node.phase_percent);
+    let planned = chain.iter().filter(|name| stated(workload, name) != stated(as_it_is, name));
+    for (place, name) in (repeat..).zip(planned) {
+        let Some(node) = held.nodes.iter_mut().find(|node| node.name == *name) else { continue };
         let Some((period_ns, percent)) = period_ns(node).zip(node.phase_percent) else { continue };
-        if as_it_is.node(&node.name).and_then(|node| node.phase_percent) == Some(percent) {
-            continue;
-        }
-        let most_ns = OFF_NS + OFF_BY_NS * period_ns * percent / 100.0;
-        let off_ns = most_ns * (2.0 * phase(workload.run.seed, index, repeat, workload.run.repeats) - 1.0);
-        node.phase_percent = Some((percent + 100.0 * off_ns / period_ns).rem_euclid(100.0));
+        let off_ns = OFF_NS + OFF_BY_NS * period_ns * percent / 100.0;
+        let off_percent = 100.0 * off_ns / period_ns;
+        let percent = if place % 2 == 0 { percent + off_percent } else { percent - off_percent };
+        node.phase_percent = Some(percent.rem_euclid(100.0));
     }
     held
 }
@@ -134,22 +136,23 @@ chains: {chain: [lidar, filter, planner, control, odd]}
     }
 
     #[test]
-    fn a_system_holds_the_phases_of_a_plan_to_half_a_millisecond_and_two_percent() {
+    fn messages_of_a_plan_come_late_to_timers_that_fire_early() {
         let as_it_is = workload(CHAIN);
+        let chain = &as_it_is.chains[0].nodes;
         let mut planned = as_it_is.clone();
-        planned.run.repeats = 101;
         shift(&mut planned, "planner", &Shift { after: "lidar".into(), percent: 30.0 });
-        let wakes_ms = |node: &str| -> Vec<f64> {
-            let of = |repeat| held(&planned, &as_it_is, repeat).node(node).and_then(|node| node.phase_percent);
-            (0..101).filter_map(of).map(|percent| percent / 100.0 * 50.0).collect()
+        shift(&mut planned, "control", &Shift { after: "lidar".into(), percent: 60.0 });
+        let percent = |of: &Workload, node: &str| of.node(node).and_then(|node| node.phase_percent).unwrap();
+        let off = |repeat: u32, node: &str, period_ms: f64| {
+            let held = held(&planned, &as_it_is, chain, repeat);
+            let off_ms = (percent(&held, node) - percent(&planned, node)) / 100.0 * period_ms;
+            (off_ms * 1e3).round() / 1e3
         };
-        // 5 ms after the start of its period, off by up to 0.6 ms, by as much to both sides.
-        let planner = wakes_ms("planner");
-        let (least, most) = planner.iter().fold((9.0_f64, 0.0_f64), |(a, b), at| (a.min(*at), b.max(*at)));
-        assert!((4.4..4.42).contains(&least) && (5.58..=5.6).contains(&most), "{least} {most}");
-        assert!((planner.iter().sum::<f64>() / 101.0 - 5.0).abs() < 0.01);
-        // The workload itself states when the LiDAR fires, and nobody when control does.
-        let exact = held(&planned, &as_it_is, 1);
-        assert_eq!(["lidar", "control"].map(|node| exact.node(node).unwrap().phase_percent), [Some(90.0), None]);
+        // 5 ms after the start of its period, and 10 ms (90 and 20 ms after that of the LiDAR, in periods of 33.3 ms).
+        let (planner_ms, control_ms) = (0.3 + 0.02 * 5.0, 0.3 + 0.02 * 10.0);
+        assert_eq!([0, 1, 2].map(|repeat| off(repeat, "planner", 50.0)), [planner_ms, -planner_ms, planner_ms]);
+        assert_eq!([0, 1].map(|repeat| off(repeat, "control", 1e3 / 30.0)), [-control_ms, control_ms]);
+        // The workload itself states when the LiDAR fires.
+        assert_eq!(off(0, "lidar", 100.0), 0.0);
     }
 }
