@@ -286,8 +286,12 @@ def test_the_twin_of_nodes_that_call_a_service_calls_it(tacho, twin, ros_python,
     # A future each, and one function.
     assert [c["function"] for c in responses] == (["Planner.plan"] if how == "callback" else [])
     assert all(c["count"] > 50 for c in responses), responses
-    tacho("simulate", "recorded", "-o", "simulated")
+    simulated = tacho("simulate", "recorded", "-o", "simulated")
     prediction = json.loads((tacho.directory / "simulated/prediction.json").read_text())
+    # Where the recording shows two threads of an executor.
+    beside = [name for name, node in of["nodes"].items() if node.get("threads", 1) > 1]
+    [doubt] = [doubt for doubt in prediction["doubts"] if "compute in turn" in doubt]
+    assert beside and doubt.startswith(f"{', '.join(beside)}: ") and doubt in simulated.stderr
     [chain] = [chain for chain in prediction["chains"] if "measured" in chain]
     # Callbacks sleep for 27 ms in all. What other processes take from the CPUs is measured, and not in the twin.
     assert 27 <= chain["simulated"]["mean_ms"] < 1.4 * chain["measured"]["mean_ms"], chain

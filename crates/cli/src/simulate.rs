@@ -16,6 +16,7 @@ use tacho_simulate::prediction::{of_chains, of_topics, Bound, Figures, Flow, Pre
 use tacho_simulate::{fit, Costs, Simulator};
 use tacho_tables::store;
 use tacho_tables::summary::Summary;
+use tacho_tune::plan::{doubt_of_threads, nodes_in_python};
 use tacho_workload::model::{Node, Work};
 use tacho_workload::tasks::TaskKind;
 use tacho_workload::{Overrides, Sweep, Workload};
@@ -69,7 +70,11 @@ pub fn run(options: Options) -> Outcome {
     let topics = of_topics(&summary, before.as_ref());
     let bounds = tacho_bounds::bounds(&point.workload, &costs, simulator.settings.cpus);
     let set = options.varied.set.clone();
-    let prediction = predicted(&run, Prediction { set, chains, topics, bounds, ..of_costs(&costs) })?;
+    let python = measured.as_ref().map(|measured| nodes_in_python(measured, &point.workload)).transpose()?;
+    let doubt = doubt_of_threads(&point.workload, &python.unwrap_or_default());
+    doubt.iter().for_each(|doubt| eprintln!("tacho: {doubt}"));
+    let doubts = doubt.into_iter().collect();
+    let prediction = predicted(&run, Prediction { set, chains, topics, bounds, doubts, ..of_costs(&costs) })?;
     show(&run, &summary, &prediction, options.json)?;
     say_spent(&simulator);
     eprintln!("tacho: run: {}", run.path().display());
@@ -98,8 +103,8 @@ fn of_costs(costs: &Costs) -> Prediction {
 }
 
 /// Completes a prediction by the doubts of its run, and stores it there.
-fn predicted(run: &RunDirectory, of: Prediction) -> Result<Prediction, Failure> {
-    let prediction = Prediction { doubts: run.info().context("run.json")?.missing, ..of };
+fn predicted(run: &RunDirectory, mut prediction: Prediction) -> Result<Prediction, Failure> {
+    prediction.doubts.splice(0..0, run.info().context("run.json")?.missing);
     let text = serde_json::to_string_pretty(&prediction).context(PREDICTION)?;
     let path = run.path().join(PREDICTION);
     std::fs::write(&path, text + "\n").with_context(|| path.display().to_string())?;

@@ -20,7 +20,7 @@ pub use goal::{Bound, Figure, Goal};
 pub use kept::Kept;
 pub use oracle::{ChainTimes, SystemFigures};
 pub use space::{Key, Machine, Turned};
-pub use step::{nodes_in_python, PlanStep};
+pub use step::{doubt_of_threads, nodes_in_python, PlanStep};
 
 use crate::apply::Tuned;
 use crate::search::{self, Choice, Found, Move, Problem, Search, Settings, Value};

@@ -10,7 +10,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use tacho_events::run::RunDirectory;
 use tacho_tables::{is_python, store};
-use tacho_workload::model::is_called;
+use tacho_workload::model::{is_called, threads, Node};
 use tacho_workload::Workload;
 
 /// One change of a plan.
@@ -30,13 +30,28 @@ pub struct PlanStep {
 pub(super) fn doubt(steps: &[PlanStep]) -> Option<String> {
     let threads = |step: &&PlanStep| step.is_python && matches!(step.turned.key, Key::Thread | Key::Group);
     let nodes: Vec<&str> = steps.iter().filter(threads).map(|step| step.turned.of.as_str()).collect();
+    in_turn(&nodes, "the promise is too good")
+}
+
+fn in_turn(nodes: &[&str], so: &str) -> Option<String> {
     (!nodes.is_empty()).then(|| {
         format!(
-            "{}: threads of one Python process compute in turn, which is not simulated; so the promise is too good if \
-             their callbacks compute more than they wait",
+            "{}: threads of one Python process compute in turn, which is not simulated; so {so} if their callbacks \
+             compute more than they wait",
             nodes.join(", ")
         )
     })
+}
+
+/// What is not simulated of nodes in Python on an executor with several threads.
+pub fn doubt_of_threads(workload: &Workload, python: &[String]) -> Option<String> {
+    let has_several_threads = |node: &Node| {
+        let shares = |other: &&Node| other.name == node.name || other.thread.is_some() && other.thread == node.thread;
+        threads(workload.nodes.iter().filter(shares)) > 1
+    };
+    let nodes = workload.nodes.iter().filter(|node| python.contains(&node.name) && has_several_threads(node));
+    let names: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();
+    in_turn(&names, "the simulated times are too short")
 }
 
 impl Planning<'_> {
@@ -81,5 +96,23 @@ mod tests {
         };
         assert_eq!(doubt(&[step(Key::Group, false), step(Key::Spin, true)]), None);
         assert!(doubt(&[step(Key::Spin, true), step(Key::Thread, true)]).is_some_and(|of| of.starts_with("planner: ")));
+    }
+
+    #[test]
+    fn nodes_in_python_on_several_threads_are_a_doubt() {
+        let text = "
+nodes:
+  camera: {publishes: {/image: {rate: 10 Hz}}}
+  left:   {thread: both, threads: 2, subscribes: [/image]}
+  right:  {thread: both, subscribes: [/image]}
+  alone:  {thread: one, subscribes: [/image]}
+";
+        let workload = tacho_workload::parse(text, "test.yaml").unwrap_or_else(|e| panic!("{e}")).0;
+        let doubt = |python: &[&str]| {
+            let python: Vec<String> = python.iter().map(|name| (*name).into()).collect();
+            doubt_of_threads(&workload, &python)
+        };
+        assert_eq!(doubt(&["camera", "alone"]), None);
+        assert!(doubt(&["camera", "right", "alone"]).is_some_and(|text| text.starts_with("right: threads of one")));
     }
 }
