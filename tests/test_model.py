@@ -310,6 +310,19 @@ def test_the_twin_of_nodes_that_call_a_service_calls_it(tacho, twin, ros_python,
 
 
 @pytest.mark.timing
+def test_messages_to_the_own_thread_wait_for_its_next_look_in_virtual_time_too(tacho, ros_python_jazzy):
+    # rclpy builds its wait set before each look, which takes five times as long as the next callback of the same look.
+    tacho("record", "-o", "recorded", "--", ros_python_jazzy, PROGRAMS / "sized_messages.py", 400)
+    tacho("simulate", "recorded", "-o", "simulated")
+    prediction = json.loads((tacho.directory / "simulated/prediction.json").read_text())
+    assert prediction["costs"]["look_ns"] > prediction["costs"]["take_ns"] > 0
+    chains = {chain["name"]: (chain["simulated"], chain["measured"]) for chain in prediction["chains"]}
+    assert len(chains) == 3
+    for name, (simulated, measured) in chains.items():
+        assert simulated["median_ms"] == pytest.approx(measured["median_ms"], rel=0.25), name
+
+
+@pytest.mark.timing
 def test_a_twin_publishes_in_bursts_as_the_system_did(tacho, twin):
     (tacho.directory / "w.yaml").write_text("""
 middleware: inproc
