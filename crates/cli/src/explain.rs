@@ -46,9 +46,10 @@ pub fn run(options: Explain) -> Outcome {
     }
     if !options.deny.is_empty() && summary.findings.is_none() {
         let text = format!(
-            "{}: its summary is of a sweep or an older tacho and has no findings; explain a point of it, or analyse it \
-             anew",
-            run.path().display()
+            "{}: its summary is of a sweep or an older tacho and has no findings; explain a point of it, or remove {}, \
+             and tacho explain analyses its events again",
+            run.path().display(),
+            run.summary().display()
         );
         return Err(Failure::Usage(text));
     }
