@@ -51,7 +51,8 @@ impl Alternatives {
         if process && bench.installation.facts(middleware).one_process {
             return Err(Failure::Usage(format!("--change process: all nodes of {middleware} share a process")));
         }
-        let runs = alternatives(workload, keys, &others, &nodes_in_python(measured, workload)?);
+        let summary = store::read_summary(measured).context("figures of the run")?;
+        let runs = alternatives(workload, keys, &others, &nodes_in_python(&summary, workload));
         if process && runs.iter().all(|of| of.transport.is_some()) {
             let expected = "expected two nodes of one host in different processes, which are not in Python";
             return Err(Failure::Usage(format!(

@@ -70,8 +70,8 @@ pub fn run(options: Options) -> Outcome {
     let topics = of_topics(&summary, before.as_ref());
     let bounds = tacho_bounds::bounds(&point.workload, &costs, simulator.settings.cpus);
     let set = options.varied.set.clone();
-    let python = measured.as_ref().map(|measured| nodes_in_python(measured, &point.workload)).transpose()?;
-    let doubt = doubt_of_threads(&point.workload, &python.unwrap_or_default());
+    let python = before.as_ref().map_or(vec![], |before| nodes_in_python(before, &point.workload));
+    let doubt = doubt_of_threads(&point.workload, &python);
     doubt.iter().for_each(|doubt| eprintln!("tacho: {doubt}"));
     let doubts = doubt.into_iter().collect();
     let prediction = predicted(&run, Prediction { set, chains, topics, bounds, doubts, ..of_costs(&costs) })?;

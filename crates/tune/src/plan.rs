@@ -209,7 +209,8 @@ impl Planning<'_> {
             let known: Vec<&str> = self.workload.chains.iter().map(|chain| chain.name.as_str()).collect();
             return Err(format!("`{goal}`: no chain of the workload; expected one of: {}", known.join(", ")));
         }
-        let python = nodes_in_python(self.measured, self.workload).map_err(|error| format!("{error:#}"))?;
+        let measured = store::read_summary(self.measured).map_err(|error| error.to_string())?;
+        let python = nodes_in_python(&measured, self.workload);
         let space = Space::of(self.workload, &chain.nodes, self.keys, self.keep, &python, self.machine)?;
         if space.options.is_empty() {
             return Err("nothing of the workload may change: expected fewer --keep, or more --change".into());

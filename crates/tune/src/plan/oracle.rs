@@ -25,8 +25,8 @@ pub(super) struct Oracle<'a> {
     pub folder: &'a Path,
     /// How it drives; `None` if no goal or bound is about that.
     pub driving: Option<Driving>,
-    /// The workload as it is and the chain that is tuned, if phases that others state are held as well as systems do;
-    /// `None`: exactly.
+    /// The workload as it is and the chain that is tuned, if the system misses phases that a plan states; `None`: it
+    /// holds them exactly.
     pub as_it_is: Option<(&'a Workload, &'a Chain)>,
 }
 

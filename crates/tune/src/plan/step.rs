@@ -6,11 +6,10 @@
 
 use super::space::{Key, Space, Turned};
 use super::{Planning, Search};
-use anyhow::Result;
 use serde::{Deserialize, Serialize};
-use tacho_events::run::RunDirectory;
-use tacho_tables::{is_python, store};
-use tacho_workload::model::{is_called, threads, Node};
+use tacho_tables::is_python;
+use tacho_tables::summary::Summary;
+use tacho_workload::model::is_called;
 use tacho_workload::Workload;
 
 /// One change of a plan.
@@ -45,11 +44,8 @@ fn in_turn(nodes: &[&str], so: &str) -> Option<String> {
 
 /// What is not simulated of nodes in Python on an executor with several threads.
 pub fn doubt_of_threads(workload: &Workload, python: &[String]) -> Option<String> {
-    let has_several_threads = |node: &Node| {
-        let shares = |other: &&Node| other.name == node.name || other.thread.is_some() && other.thread == node.thread;
-        threads(workload.nodes.iter().filter(shares)) > 1
-    };
-    let nodes = workload.nodes.iter().filter(|node| python.contains(&node.name) && has_several_threads(node));
+    let in_python = workload.nodes.iter().filter(|node| python.contains(&node.name));
+    let nodes = in_python.filter(|node| workload.threads_of(node) > 1);
     let names: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();
     in_turn(&names, "the simulated times are too short")
 }
@@ -74,13 +70,12 @@ impl Planning<'_> {
 }
 
 /// Nodes of a workload whose callbacks a run of it has in Python.
-pub fn nodes_in_python(measured: &RunDirectory, workload: &Workload) -> Result<Vec<String>> {
-    let summary = store::read_summary(measured)?;
-    let python = summary.callbacks.iter().filter(|callback| is_python(callback.location.as_deref()));
+pub fn nodes_in_python(measured: &Summary, workload: &Workload) -> Vec<String> {
+    let python = measured.callbacks.iter().filter(|callback| is_python(callback.location.as_deref()));
     let names: Vec<&str> = python.filter_map(|callback| callback.node.as_deref()).collect();
     let is_measured = |node: &&str| names.iter().any(|name| is_called(name, node));
     let nodes = workload.nodes.iter().map(|node| node.name.as_str());
-    Ok(nodes.filter(is_measured).map(str::to_owned).collect())
+    nodes.filter(is_measured).map(str::to_owned).collect()
 }
 
 #[cfg(test)]

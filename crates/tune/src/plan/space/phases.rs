@@ -9,8 +9,8 @@ use tacho_workload::model::{Executor, Node, Workload};
 /// Parts of a period that are tried: 0, 5 ... 95 %.
 const STEPS: u32 = 20;
 
-/// What a system is off when it holds a phase that a plan states: the greatest error of a wake, ns, and what is added
-/// to it for each ns after the start of the period.
+/// How far from its planned phase a system wakes a timer, ns, and how much farther for each ns since the start of the
+/// period.
 const OFF_NS: f64 = 0.3e6;
 const OFF_BY_NS: f64 = 0.02;
 
@@ -67,10 +67,9 @@ pub(super) fn shift(workload: &mut Workload, node: &str, shift: &Shift) {
     of.phase_percent = Some((percent * 1e6).round() / 1e6);
 }
 
-/// A workload in a repeat of a system that holds the phases which a plan states only as well as systems do: every other
-/// timer of the chain is late by all that a system is off, and those between them are early; in the next repeat it is
-/// the other way round. So each node's message comes late to a timer that fires early. Phases that the workload states
-/// `as_it_is` are exact.
+/// A workload in a repeat in which the system misses the phases of a plan: every other timer of the chain fires late,
+/// and those between them fire early; in the next repeat it is the other way round. So each node's message comes late
+/// to a timer that fires early. Phases that the workload states `as_it_is` are exact.
 pub(in super::super) fn held(workload: &Workload, as_it_is: &Workload, chain: &[String], repeat: u32) -> Workload {
     let mut held = workload.clone();
     let stated = |of: &Workload, name: &str| of.node(name).and_then(|node| node.phase_percent);
