@@ -1,6 +1,7 @@
 """`tacho model`: twins of recorded systems, and what they do beside what was measured."""
 
 import json
+import re
 import tarfile
 from collections import Counter
 
@@ -257,6 +258,20 @@ def test_the_twin_of_an_rclpy_node_has_its_callback_groups(tacho, twin, ros_pyth
     assert worker["threads"] >= 2
     (timer,) = worker["timers"].values()
     assert ("group" in timer) == (how == "apart"), worker
+
+
+def test_a_timer_that_rests_has_the_rate_at_which_it_ran_and_one_that_falls_behind_its_period(tacho, twin, ros_python):
+    done = tacho("record", "-o", "recorded", "--", ros_python, PROGRAMS / "odd_timers.py", 6)
+    barked = int(re.search(r"barked (\d+)", done.stdout)[1])
+    nodes = twin("recorded")["nodes"]
+    (alarms,) = nodes["resting"]["publishes"].values()
+    # Ten are due a second, and it barks once in half a second.
+    assert hz(alarms["rate"]) == pytest.approx(barked / 6, rel=0.15) and barked < 20
+    assert "rate" in nodes["overloaded"]["publishes"]["/ticks"], nodes
+    assert hz(nodes["overloaded"]["publishes"]["/ticks"]["rate"]) == 20
+    text = " ".join((tacho.directory / "twin.yaml").read_text().replace("#", "").split())
+    assert re.search(r"ran \d+ times, though \d+ were due by its period of 100 ms: no callback kept it", text), text
+    assert re.search(r"ran \d+ times, though \d+ were due by its period of 50 ms: the system fell behind", text), text
 
 
 @pytest.mark.timing

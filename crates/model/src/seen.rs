@@ -93,6 +93,8 @@ pub struct Seen {
     pub is_wall: bool,
     /// The window, s.
     pub span_s: f64,
+    /// Its end, ns.
+    pub to_ns: i64,
 }
 
 impl Seen {
@@ -151,7 +153,7 @@ impl Seen {
         }
         let is_wall =
             !callbacks.is_empty() && tables.executions.iter().all(|execution| execution.cpu_ns.get().is_none());
-        Seen { callbacks, handlers, outside, is_wall, span_s: (to_ns - from_ns) as f64 / 1e9 }
+        Seen { callbacks, handlers, outside, is_wall, span_s: (to_ns - from_ns) as f64 / 1e9, to_ns }
     }
 }
 

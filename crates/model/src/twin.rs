@@ -7,6 +7,7 @@ mod node;
 mod phases;
 mod sources;
 mod threads;
+mod timers;
 
 use self::messages::Messages;
 use crate::calls::{self, Calls};

@@ -3,6 +3,11 @@
 use std::fmt;
 use tacho_printing::{is_obeyed, Visible};
 
+/// Characters of a line that are shown at most: a twin has lines of thousands.
+const SHOWN: usize = 160;
+/// Those of them that stand before a place far behind the beginning of its line.
+const BEFORE: usize = 40;
+
 /// A part of one line of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Span {
@@ -58,15 +63,20 @@ impl fmt::Display for Diagnostic {
         writeln!(f, "{file}:{}:{}: {severity}: {message} [{}]", self.line, self.column, self.name)?;
         let number = self.line.to_string();
         let margin = " ".repeat(number.len());
+        let at = self.column - 1;
+        let from = if at + self.width <= SHOWN { 0 } else { at.saturating_sub(BEFORE) };
+        let source: Vec<char> = self.source.chars().skip(from).collect();
         // Keeps tabs, so that the underlining is below the right characters however wide the terminal shows tabs.
-        let indent: String =
-            self.source.chars().take(self.column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        let indent: String = source.iter().take(at - from).map(|c| if *c == '\t' { '\t' } else { ' ' }).collect();
         // Replaces each character by exactly one, so that the underlining stays in place.
-        let visible: String =
-            self.source.chars().map(|c| if is_obeyed(c) && c != '\t' { '\u{fffd}' } else { c }).collect();
+        let visible = source.iter().take(SHOWN).map(|c| if is_obeyed(*c) && *c != '\t' { '\u{fffd}' } else { *c });
+        let cut = if from == 0 { "" } else { "…" };
+        let visible: String = cut.chars().chain(visible.skip(cut.chars().count())).collect();
+        let rest = if source.len() > SHOWN { "…" } else { "" };
+        let underlining = "^".repeat(self.width.min(SHOWN - (at - from)));
         writeln!(f, "{margin} |")?;
-        writeln!(f, "{number} | {visible}")?;
-        writeln!(f, "{margin} | {indent}{}", "^".repeat(self.width))?;
+        writeln!(f, "{number} | {visible}{rest}")?;
+        writeln!(f, "{margin} | {indent}{underlining}")?;
         writeln!(f, "{margin} = found: {}", Visible(&self.found))?;
         write!(f, "{margin} = expected: {}", Visible(&self.expected))
     }
@@ -230,5 +240,21 @@ mod tests {
             "w.yaml:2:8: error: no unit [missing-unit]\n  |\n2 | \trate: 10\n  | \t      ^^\n  = found: 10\n  \
              = expected: 10 Hz"
         );
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_place() {
+        let text = format!("a: [{}, x, {}]\n", "1".repeat(1000), "2".repeat(1000));
+        let mut report = Report::new("w.yaml", &text);
+        report.error("no-number", Span { line: 1, column: 1007, width: 1 }, "no number", "x", "a number");
+        report.error("no-list", Span { line: 1, column: 4, width: 2000 }, "no list", "a list", "a map");
+        let (errors, _) = report.finish();
+        let lines = |place: usize| Vec::from_iter(errors[place].to_string().lines().map(str::to_owned));
+        let (shown, under) = (&lines(1)[2], &lines(1)[3]);
+        assert_eq!(*shown, format!("1 | …{}, x, {}…", "1".repeat(37), "2".repeat(117)));
+        assert_eq!(*under, format!("  | {}^", " ".repeat(40)));
+        let (shown, under) = (&lines(0)[2], &lines(0)[3]);
+        assert_eq!(*shown, format!("1 | a: [{}…", "1".repeat(156)));
+        assert_eq!(*under, format!("  | {}{}", " ".repeat(3), "^".repeat(157)));
     }
 }

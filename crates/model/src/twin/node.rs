@@ -1,6 +1,7 @@
 //! A node with its callbacks.
 
 use super::messages::qos;
+use super::timers::Timer;
 use super::Maker;
 use crate::seen::{is_of_library, CallbackSeen, Sent};
 use crate::work;
@@ -15,28 +16,11 @@ const BURSTS_FROM: f64 = 1.5;
 /// Fewer bursts are no habit: a node that publishes from when somebody listens makes one.
 const LEAST_BURSTS: u64 = 3;
 
-type Callbacks<'a> = Vec<(Row<tacho_tables::Callback>, &'a tacho_tables::Callback)>;
+pub(super) type Callbacks<'a> = Vec<(Row<tacho_tables::Callback>, &'a tacho_tables::Callback)>;
 type Endpoints<'a> = Vec<(Row<tacho_tables::Endpoint>, &'a tacho_tables::Endpoint)>;
 
 /// Callbacks that publish a topic: the input or timer in the twin, publications, executions.
 type Causes = BTreeMap<String, Vec<(String, Sent, u64)>>;
-
-/// A timer that ran.
-struct Timer {
-    name: String,
-    hz: f64,
-    row: Row<tacho_tables::Callback>,
-    topics: BTreeMap<String, Sent>,
-    runs: u64,
-}
-
-impl Timer {
-    /// Whether it is what publishes a topic, each time, and publishes nothing else: the publication is its timer.
-    fn alone_publishes(&self, causes: &[(String, Sent, u64)]) -> bool {
-        let always = |sent: &Sent, runs: u64| share(sent.calls, runs) == 100.0;
-        matches!(causes, [(name, sent, runs)] if *name == self.name && always(sent, *runs)) && self.topics.len() == 1
-    }
-}
 
 impl<'a> Maker<'a> {
     /// Adds a node to the twin, if it takes, publishes or has a timer.
@@ -62,7 +46,7 @@ impl<'a> Maker<'a> {
         if let Some(known) = &known {
             (node.host, node.middleware) = (known.host.clone(), known.middleware.clone());
         }
-        let timers = self.timers(&callbacks, &mut remarks);
+        let timers = self.timers(row, &callbacks, &mut remarks);
         let phase = self.phase(timers.iter().map(|timer| (timer.row, timer.hz)));
         self.phases.extend(phase.map(|phase| (node.name.clone(), phase)));
         let causes = self.causes(&callbacks, &inputs, &timers);
@@ -149,23 +133,6 @@ impl<'a> Maker<'a> {
         };
         let (callback, _) = callbacks.iter().find(|(_, of)| is_of(of))?;
         Some((*callback, self.seen.callbacks.get(callback)?))
-    }
-
-    /// Its timers that ran.
-    fn timers(&self, callbacks: &Callbacks, remarks: &mut Vec<String>) -> Vec<Timer> {
-        let mut timers: Vec<Timer> = Vec::new();
-        for (row, callback) in callbacks.iter().filter(|(_, of)| of.kind == CallbackKind::Timer) {
-            let Some(period_ns) = callback.period_ns.filter(|ns| *ns >= 1_000) else { continue };
-            let Some(of) = self.seen.callbacks.get(row).filter(|of| of.runs > 0) else { continue };
-            let (name, hz) = (format!("timer_{}", timers.len() + 1), rounded_hz(1e9 / period_ns as f64));
-            let due = self.seen.span_s * hz;
-            if (of.runs as f64) < 0.9 * due - 1.0 {
-                let text = format!("{name} ran {} times, though {due:.0} were due: the system fell behind.", of.runs);
-                remarks.push(text);
-            }
-            timers.push(Timer { name, hz, row: *row, topics: of.topics.clone(), runs: of.runs });
-        }
-        timers
     }
 
     /// Which callbacks publish each topic.
@@ -397,7 +364,7 @@ fn simplify(node: &mut Node) {
 }
 
 /// Part of the activations that publish, percent; one more or less is where the window cuts.
-fn share(count: u64, runs: u64) -> f64 {
+pub(super) fn share(count: u64, runs: u64) -> f64 {
     if count + 1 >= runs {
         100.0
     } else {
