@@ -2,9 +2,11 @@
 
 import json
 import re
+import subprocess
 import tarfile
 from collections import Counter
 
+import numpy as np
 import pyarrow.parquet as parquet
 import pytest
 import yaml
@@ -258,6 +260,52 @@ def test_the_twin_of_an_rclpy_node_has_its_callback_groups(tacho, twin, ros_pyth
     assert worker["threads"] >= 2
     (timer,) = worker["timers"].values()
     assert ("group" in timer) == (how == "apart"), worker
+
+
+def sent_ms(text):
+    return np.array([int(ns) for ns in re.findall(r"^sent \d+ (\d+)$", text, re.MULTILINE)]) / 1e6
+
+
+def recorded_ms(publication):
+    return np.array([ms(time) for time in publication["sent_at"]])
+
+
+def assert_same_intervals(found_ms, sent):
+    """Times of a twin beside those that the source printed; the window that counts may leave out some at its ends."""
+    left_out = len(sent) - len(found_ms)
+    assert 0 <= left_out <= 5
+    off = [np.diff(found_ms) - np.diff(sent[at : at + len(found_ms)]) for at in range(left_out + 1)]
+    assert min(np.median(np.abs(ms)) for ms in off) < 1, off
+
+
+def test_a_source_that_is_not_periodic_sends_when_it_sent(tacho, twin, ros_python):
+    listener, radar = (f"{ros_python} {PROGRAMS / name}.py 50" for name in ("listener", "radar"))
+    done = tacho("record", "-o", "recorded", "--", "sh", "-c", f"{listener} & {radar} && wait $!")
+    [publication] = twin("recorded")["nodes"]["radar"]["publishes"].values()
+    assert "rate" not in publication
+    listed = recorded_ms(publication)
+    assert_same_intervals(listed, sent_ms(done.stdout))
+    for verb, costs in (("simulate", ["--costs", "recorded"]), ("bench", [])):
+        tacho(verb, "twin.yaml", *costs, "--duration", "2s", "-o", verb)
+        at_ns = parquet.read_table(tacho.directory / verb / "tables/publications.parquet")["publish_ns"].to_numpy()
+        sent = np.sort(at_ns) / 1e6
+        # 12.5 a second, and the phase decides when the first is due.
+        assert 22 <= len(sent) <= 27, verb
+        if verb == "simulate":
+            assert np.abs(np.diff(sent) - np.diff(listed[: len(sent)])).max() < 1
+
+
+def test_recorded_times_stand_for_a_publisher_that_was_not_recorded(tacho, twin, ros_python):
+    radar = [ros_python, PROGRAMS / "radar.py", "50"]
+    source = subprocess.Popen(radar, env=tacho.environment, stdout=subprocess.PIPE, text=True)
+    try:
+        tacho("record", "-o", "recorded", "--", ros_python, PROGRAMS / "listener.py", 50)
+        sent = sent_ms(source.communicate(timeout=60)[0])
+    finally:
+        source.kill()
+        source.wait()
+    [publication] = twin("recorded")["nodes"]["outside"]["publishes"].values()
+    assert_same_intervals(recorded_ms(publication), sent)
 
 
 def test_a_timer_that_rests_has_the_rate_at_which_it_ran_and_one_that_falls_behind_its_period(tacho, twin, ros_python):

@@ -93,7 +93,9 @@ pub struct Seen {
     pub is_wall: bool,
     /// The window, s.
     pub span_s: f64,
-    /// Its end, ns.
+    /// Its begin and end, ns.
+    pub from_ns: i64,
+    /// See `from_ns`.
     pub to_ns: i64,
 }
 
@@ -153,7 +155,7 @@ impl Seen {
         }
         let is_wall =
             !callbacks.is_empty() && tables.executions.iter().all(|execution| execution.cpu_ns.get().is_none());
-        Seen { callbacks, handlers, outside, is_wall, span_s: (to_ns - from_ns) as f64 / 1e9, to_ns }
+        Seen { callbacks, handlers, outside, is_wall, span_s: (to_ns - from_ns) as f64 / 1e9, from_ns, to_ns }
     }
 }
 

@@ -195,13 +195,10 @@ impl Node {
 
     /// Steps of a timer, if it is due.
     pub fn serve_timer(&mut self, timer: usize, now: i64) -> bool {
-        let Some(grid) = self.grids[timer] else { return false };
-        let (count, before) = (grid.due_by(now), self.served[timer]);
-        if count > before {
-            self.served[timer] = count;
-            self.run_timer(timer, grid.due_ns(count - 1), count - before - 1);
-        }
-        count > before
+        let Some(grid) = &self.grids[timer] else { return false };
+        let Some((due_ns, skipped)) = grid.serve(&mut self.served[timer], now) else { return false };
+        self.run_timer(timer, due_ns, skipped);
+        true
     }
 
     /// When each of its timers is due next.
@@ -240,17 +237,15 @@ impl Node {
 
     /// What is due at a wake of a spinning node: one computation for all of it.
     pub fn serve(&mut self) {
-        let Some(at) = self.wakes.map(|wakes| wakes.due_ns(self.wake)) else { return };
+        let Some(at) = self.wakes.as_ref().map(|wakes| wakes.due_ns(self.wake)) else { return };
         let mut due = Vec::new();
         for publisher in 0..self.publishers.len() {
-            let Some(grid) = self.grids[publisher] else { continue };
-            let (count, before) = (grid.due_by(at), self.served[publisher]);
-            if count > before {
-                if count - before > 1 {
-                    due.push(Step::Skip(publisher, count - before - 1));
+            let Some(grid) = &self.grids[publisher] else { continue };
+            if let Some((due_ns, skipped)) = grid.serve(&mut self.served[publisher], at) {
+                if skipped > 0 {
+                    due.push(Step::Skip(publisher, skipped));
                 }
-                self.served[publisher] = count;
-                due.extend([Step::Due(publisher, grid.due_ns(count - 1)), Step::Publish(publisher)]);
+                due.extend([Step::Due(publisher, due_ns), Step::Publish(publisher)]);
             }
         }
         let computes_alone = !self.is_triggered() && self.publishers.is_empty();

@@ -137,7 +137,7 @@ impl Simulation {
         }
         for executor in 0..self.executors.len() {
             let of = &self.executors[executor];
-            let begins_ns = self.nodes[of.first()].wakes.map_or(start_ns, |wakes| wakes.due_ns(0));
+            let begins_ns = self.nodes[of.first()].wakes.as_ref().map_or(start_ns, |wakes| wakes.due_ns(0));
             self.rest(of.workers[0], begins_ns, Waits::ForTime);
         }
         let mut looked = 0u32;
@@ -449,7 +449,7 @@ impl Simulation {
                 }
                 Step::Serve => of.serve(),
                 Step::Rest => {
-                    let Some(wakes) = of.wakes else { break };
+                    let Some(wakes) = &of.wakes else { break };
                     of.wake = (of.wake + 1).max(wakes.due_by(now));
                     let at = wakes.due_ns(of.wake);
                     if at < of.end_ns {
@@ -466,7 +466,7 @@ impl Simulation {
     fn skip_rest(&mut self, end_ns: i64) -> Result<(), Failed> {
         for node in 0..self.nodes.len() {
             let of = &self.nodes[node];
-            let last_ns = match of.wakes {
+            let last_ns = match &of.wakes {
                 // What a wake before the end would have sent.
                 Some(wakes) => wakes.due_by(of.end_ns - 1).checked_sub(1).map(|last| wakes.due_ns(last)),
                 None => Some(of.end_ns - 1),

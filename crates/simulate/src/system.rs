@@ -308,17 +308,20 @@ impl Builder<'_> {
         let grids = match of.executor {
             When::Spin { hz } => {
                 let grid = Grid::new(start_ns, phase, hz);
-                wakes = Some(grid);
+                wakes = Some(grid.clone());
                 let due = |p: &Publisher| match p.rate_hz {
                     Some(hz) => Some(Grid::from_first(grid.first_ns(), hz)),
-                    None => (!of.is_triggered()).then_some(grid),
+                    None => (!of.is_triggered()).then(|| grid.clone()),
                 };
                 publishers.iter().map(due).collect()
             }
-            _ => planned.iter().map(|timer| Some(Grid::new(start_ns, phase, timer.hz))).collect::<Vec<_>>(),
+            _ => {
+                let of = |timer: &PlannedTimer| Grid::of_source(start_ns, phase, timer.hz, &timer.sent_at);
+                planned.iter().map(|timer| Some(of(timer))).collect::<Vec<_>>()
+            }
         };
         let mut of_timers = Vec::new();
-        for PlannedTimer { hz, what, load, serves } in planned {
+        for PlannedTimer { hz, what, load, serves, .. } in planned {
             let [own, callback] = [self.address(), self.address()];
             let period_ns = (1e9 / hz).round() as i64;
             let symbol = format!("/{} {what}", of.name);

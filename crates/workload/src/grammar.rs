@@ -60,7 +60,7 @@ pub(crate) enum Form {
     /// Two durations, the least and the greatest.
     Range,
     /// Two durations or more, each at least as long as the one before.
-    Quantiles,
+    Times,
     /// Work that is no task.
     Time,
     /// Map of names to [`TIMER`].
@@ -128,7 +128,7 @@ impl Form {
     /// Whether a list of scalars is one value of this form, so that a sweep over it is a list of lists.
     pub fn is_list(self) -> bool {
         let of_topics = matches!(self, Form::Subscriptions | Form::Publications | Form::Causes);
-        of_topics || matches!(self, Form::Chain | Form::CpuList | Form::Range | Form::Quantiles)
+        of_topics || matches!(self, Form::Chain | Form::CpuList | Form::Range | Form::Times)
     }
 }
 
@@ -315,14 +315,24 @@ pub(crate) const PUBLICATION: Place = Place {
             Form::Frequency,
             "Published at this rate by a timer; without one, by the callback that takes an input.",
         ),
+        key("sent_at", Form::Times, "Published at these recorded times, and then again."),
+        key(
+            "again",
+            Form::Duration,
+            "After which time `sent_at` begins again; a mean interval after the last unless said.",
+        ),
         key(
             "from",
             Form::Causes,
             "The input or timer whose callback publishes it, or several: [/a, /b], {/a: 30 %}. All inputs unless said.",
         ),
-        key("work", Form::Time, "With a rate: what its timer computes; that of the node unless said."),
-        key("sleep", Form::Time, "With a rate: how long its timer then sleeps; as the node unless said."),
-        key("group", Form::Name, "With a rate: the callback group of its timer; the node's own unless said."),
+        key("work", Form::Time, "With `rate` or `sent_at`: what its timer computes; that of the node unless said."),
+        key("sleep", Form::Time, "With `rate` or `sent_at`: how long its timer then sleeps; as the node unless said."),
+        key(
+            "group",
+            Form::Name,
+            "With `rate` or `sent_at`: the callback group of its timer; the node's own unless said.",
+        ),
         DEADLINE,
         RELIABILITY,
         DURABILITY,
@@ -393,7 +403,7 @@ pub(crate) const TASK: &str = "task";
 const UNIFORM: Key = key("uniform", Form::Range, "Uniform between two times: [1 ms, 2 ms].");
 const NORMAL_KEY: Key = key("normal", Form::Normal, "Normal, cut at zero and at mean + 4 std.");
 const QUANTILES: Key =
-    key("quantiles", Form::Quantiles, "As measured: evenly spaced quantiles, from the least to the greatest time.");
+    key("quantiles", Form::Times, "As measured: evenly spaced quantiles, from the least to the greatest time.");
 const AUTOCORRELATION: Key = key(
     "autocorrelation",
     Form::Percent,
@@ -460,7 +470,7 @@ impl Form {
             Form::Timer => "a map such as {rate: 10 Hz, work: 8 ms}".into(),
             Form::Share => "a percentage such as 30 %, or a map such as {part: 1 %, burst: 70}".into(),
             Form::Causes => "an input or a timer, a list of them, or a map such as {/points: 30 %}".into(),
-            Form::Quantiles => {
+            Form::Times => {
                 "two times or more, each at least as long as the one before, such as [1 ms, 2 ms, 5 ms]".into()
             }
             Form::TaskParameter => "a number with its unit, such as 5 m/s".into(),

@@ -43,7 +43,7 @@ pub use diagnostic::{Diagnostic, Errors, Severity, Warning};
 pub use generated::{Generated, Keys};
 pub use kept::kept;
 pub use model::Workload;
-pub use rates::{instances_hz, rates, Rates};
+pub use rates::{instances_hz, mean_hz, rates, Rates};
 pub use schema::schema;
 pub use short::Overrides;
 pub use sweep::{sweep, Sweep, SweepPoint, MAX_POINTS};

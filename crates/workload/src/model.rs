@@ -252,6 +252,10 @@ pub struct Publication {
     /// that nothing triggers. Present under [`Executor::Arrival`]: a timer of its own computes and publishes. Present
     /// under [`Executor::Spin`]: published when due, as described there. Never present under [`Executor::Timer`].
     pub rate_hz: Option<f64>,
+    /// When a recorded source sent, in this order and then again. Only under [`Executor::Arrival`]. `rate_hz` is then
+    /// their number by the time after which they begin again. Empty: periodic.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub sent_at: Vec<Duration>,
     /// Without a rate: the callbacks that publish it; empty: those of all inputs that are not `latest`.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub from: Vec<Cause>,

@@ -3,6 +3,7 @@
 use crate::callbacks::Load;
 use crate::model::{Cause, Chain, Executor, Node, Publication, Subscription, Workload};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Rates that hold if every message arrives and every node keeps up.
 #[derive(Debug, Clone, PartialEq)]
@@ -128,6 +129,13 @@ fn activations(node: &Node, input_hz: f64) -> f64 {
             input_hz + own.iter().map(|rate| rate.min(hz)).sum::<f64>()
         }
     }
+}
+
+/// Mean rate of a source that sent at these times, ascending; `None` of fewer than two, or of one instant.
+pub fn mean_hz(sent_at: &[Duration]) -> Option<f64> {
+    let (first, last) = (sent_at.first()?, sent_at.last()?);
+    let span_s = last.checked_sub(*first)?.as_secs_f64();
+    (span_s > 0.0).then(|| (sent_at.len() - 1) as f64 / span_s)
 }
 
 #[cfg(test)]

@@ -158,7 +158,7 @@ fn form(form: Form) -> Value {
             json!({"anyOf": [one, list, shares]})
         }
         Form::Share => json!({"anyOf": [swept(Form::Percent), {"$ref": "#/$defs/share", "required": ["part"]}]}),
-        Form::Quantiles => json!({"type": "array", "items": or_parameter(duration()), "minItems": 2}),
+        Form::Times => json!({"type": "array", "items": or_parameter(duration()), "minItems": 2}),
         // The task determines what it is.
         Form::TaskParameter => json!({"type": ["string", "number"], "minLength": 1, "examples": ["5 m/s"]}),
         Form::Range => json!({"type": "array", "items": or_parameter(duration()), "minItems": 2, "maxItems": 2}),

@@ -93,8 +93,8 @@ impl Topology {
             asked: subscriber.subscribes[0].qos,
         };
         let limits = 1..=crate::grammar::MAX_MANY as usize;
-        let Publication { from, own, .. } = &topology.publication;
-        let has_option = !from.is_empty() || *own != crate::model::Own::default();
+        let Publication { from, own, sent_at, .. } = &topology.publication;
+        let has_option = !from.is_empty() || !sent_at.is_empty() || *own != crate::model::Own::default();
         let written = topology.publication.rate_hz.is_some() && limits.contains(&many) && !has_option;
         (written && topology.nodes() == workload.nodes).then_some(topology)
     }

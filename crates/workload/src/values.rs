@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Most data in one message: DDS implementations refuse more, or fragment it without end.
 const MAX_SIZE: u64 = 1 << 30;
 /// Highest rate: its period is about as long as a system call.
-const MAX_HZ: f64 = 1e6;
+pub(crate) const MAX_HZ: f64 = 1e6;
 /// Known keys of a map and their values.
 #[derive(Default)]
 pub(crate) struct Fields<'y>(Vec<(&'static str, &'y Yaml, &'y Yaml)>);

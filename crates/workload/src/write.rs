@@ -2,6 +2,7 @@
 
 use crate::document::{flow, scalar, Value, Yaml};
 use crate::model::*;
+use crate::rates::mean_hz;
 use crate::read::default_size;
 use crate::run;
 use crate::topology::Topology;
@@ -242,8 +243,17 @@ fn publication(publication: &Publication) -> Vec<String> {
     if publication.size_bytes != default_size(&publication.message_type) {
         options.push(format!("size: {}", format_size(publication.size_bytes)));
     }
-    if let Some(hz) = publication.rate_hz {
-        options.push(format!("rate: {}", format_frequency(hz)));
+    match publication.rate_hz {
+        Some(hz) if !publication.sent_at.is_empty() => {
+            let times: Vec<_> = publication.sent_at.iter().map(|time| format_duration(*time)).collect();
+            options.push(format!("sent_at: [{}]", times.join(", ")));
+            if mean_hz(&publication.sent_at) != Some(hz) {
+                let again_ns = (times.len() as f64 * 1e9 / hz).round() as u64;
+                options.push(format!("again: {}", format_duration(Duration::from_nanos(again_ns))));
+            }
+        }
+        Some(hz) => options.push(format!("rate: {}", format_frequency(hz))),
+        None => {}
     }
     options.extend(causes(&publication.from));
     options.extend(own(&publication.own));

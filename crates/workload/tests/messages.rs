@@ -242,6 +242,24 @@ fn a_node_has_one_executor_and_every_publication_a_cause() {
 }
 
 #[test]
+fn recorded_times_stand_alone_and_in_their_order() {
+    let found = |options: &str| only(&pair(options, "", "", ""));
+    assert_eq!(findings(&pair("sent_at: [0 ms, 3 ms, 3 ms, 10 ms]", "", "", "")), []);
+    assert_eq!(findings(&pair("sent_at: [0 ms, 3 ms], again: 3 ms", "", "", "")), []);
+    assert_eq!(found("sent_at: [0 ms, 3 ms], rate: 10 Hz").name, "rate-beside-times");
+    assert_eq!(found("rate: 10 Hz, again: 1 s").name, "rate-beside-times");
+    assert_eq!(found("sent_at: [3 ms, 2 ms]").expected, "a time of at least 3 ms, as the one before");
+    assert_eq!(found("sent_at: [1 ms, 9 ms], again: 7 ms").expected, "at least 8 ms, from the first to the last");
+    assert_eq!(found("sent_at: [1 ms, 1 ms]").expected, "times of a mean interval of at least 1 us");
+    let spinning = "nodes:\n  a: {spin: 1 kHz, publishes: {/t: {sent_at: [0 ms, 3 ms]}}}\n  b: {subscribes: [/t]}\n";
+    assert_eq!(only(spinning).name, "rate-beside-times");
+    assert_eq!(
+        only(&format!("middleware: rclpy\n{}", pair("sent_at: [0 ms, 3 ms]", "", "", ""))).name,
+        "times-unsupported"
+    );
+}
+
+#[test]
 fn names_are_those_of_ros() {
     for (text, name) in [
         ("nodes: {a-b: {}}", "not-a-name"),

@@ -1,6 +1,7 @@
 //! A node with its callbacks.
 
 use super::messages::qos;
+use super::sources::clock;
 use super::timers::Timer;
 use super::Maker;
 use crate::seen::{is_of_library, CallbackSeen, Sent};
@@ -97,6 +98,9 @@ impl<'a> Maker<'a> {
             if let Some(known) = known {
                 (publication.size_bytes, publication.deadline) = (known.size_bytes, known.deadline);
                 publication.message_type = known.message_type.clone();
+                if !known.sent_at.is_empty() {
+                    (publication.rate_hz, publication.sent_at) = (known.rate_hz, known.sent_at.clone());
+                }
             }
             self.published.insert(output.topic.clone());
             node.publishes.push(publication);
@@ -210,15 +214,16 @@ impl<'a> Maker<'a> {
                 remarks.extend(of.and_then(|of| self.doubts(&topic, of)));
             }
             ([], None) => {
-                publication.rate_hz = self.outside_hz(endpoint);
                 publication.own = Own { work: Some(Work::Fixed(Duration::ZERO)), ..Own::default() };
-                if publication.rate_hz.is_none() {
+                let count = self.endpoints[endpoint.index()].count;
+                let times = self.seen.outside.get(&endpoint).map_or(&[][..], Vec::as_slice);
+                if !self.send_as(times, count, &mut publication) {
                     remarks.push(format!("{topic} was never published, and is left out."));
                     return None;
                 }
-                remarks.push(format!(
-                    "No callback was seen to publish {topic}: a timer of its mean rate stands for what did."
-                ));
+                let clock = clock(&publication);
+                remarks
+                    .push(format!("No callback was seen to publish {topic}: a timer of {clock} stands for what did."));
             }
             _ if matches => {}
             (of, None) => {
@@ -297,13 +302,6 @@ impl<'a> Maker<'a> {
             let (runs, ns) = self.others.entry(kind).or_default();
             (*runs, *ns) = (*runs + of.runs, *ns + of.work_ns.iter().sum::<i64>());
         }
-    }
-
-    /// Publications a second outside of callbacks.
-    fn outside_hz(&self, endpoint: Row<tacho_tables::Endpoint>) -> Option<f64> {
-        let times = self.seen.outside.get(&endpoint);
-        let count = times.map_or(self.endpoints[endpoint.index()].count, |times| times.len() as u64);
-        (count > 0).then(|| rounded_hz(count as f64 / self.seen.span_s.max(1e-9)))
     }
 
     /// Why the work of a callback may be other than what the twin says.

@@ -19,6 +19,7 @@ use crate::node::timers::{timers, Served};
 use crate::node::trace::{Member, Trace};
 use crate::protocol::{NodeFigures, NodePlan, OutputFigures};
 use std::sync::Arc;
+use std::time::Duration;
 use tacho_middleware::{Error, Handle, Header, NodeHandle, Received, Session};
 use tacho_recording::clock::{monotonic_ns, thread_cpu_ns};
 use tacho_workload::callbacks::{Answer, Drawing};
@@ -85,6 +86,8 @@ struct OnInput {
 struct OnTimer {
     timer: Timer,
     hz: f64,
+    /// When a recorded source sent; empty of a periodic one.
+    sent_at: Vec<Duration>,
     times: Drawing,
     serves: Vec<Served>,
 }
@@ -171,6 +174,7 @@ impl NodeExecutor {
             .map(|planned| OnTimer {
                 timer: entities::timer(handle, planned.hz, &planned.what, &trace),
                 hz: planned.hz,
+                sent_at: planned.sent_at,
                 times: Drawing::of(planned.load),
                 serves: planned.serves,
             })

@@ -1,5 +1,6 @@
 //! Which timers a node has, on real middleware and in the simulator alike.
 
+use std::time::Duration;
 use tacho_workload::callbacks::{Answer, Load, Turns};
 use tacho_workload::model::{Executor, Node};
 
@@ -8,6 +9,8 @@ use tacho_workload::model::{Executor, Node};
 pub struct PlannedTimer {
     /// Activations a second.
     pub hz: f64,
+    /// When a recorded source sent; empty of a periodic one.
+    pub sent_at: Vec<Duration>,
     /// What it does, for the name of its callback.
     pub what: String,
     /// What it computes and sleeps before it publishes.
@@ -35,7 +38,7 @@ impl Served {
 pub fn timers(node: &Node) -> Vec<PlannedTimer> {
     let all = |hz: f64, what: &str| {
         let serves = (0..node.publishes.len()).map(Served::always).collect();
-        vec![PlannedTimer { hz, what: what.into(), load: node.load(), serves }]
+        vec![PlannedTimer { hz, sent_at: vec![], what: what.into(), load: node.load(), serves }]
     };
     let rates = || node.publishes.iter().enumerate().filter_map(|(index, p)| Some((index, p.rate_hz?)));
     match node.executor {
@@ -51,13 +54,15 @@ pub fn timers(node: &Node) -> Vec<PlannedTimer> {
             let of = |(index, hz): (usize, f64)| {
                 let what = format!("publish {}", node.publishes[index].topic);
                 let load = node.load_of_publication(&node.publishes[index]);
-                PlannedTimer { hz, what, load, serves: vec![Served::always(index)] }
+                let sent_at = node.publishes[index].sent_at.clone();
+                PlannedTimer { hz, sent_at, what, load, serves: vec![Served::always(index)] }
             };
             let own = node.timers.iter().map(|timer| {
                 let is_clocked = |answer: &Answer| node.clocked_hz(&node.publishes[answer.publication]).is_some();
                 let serves = node.answers_to_timer(timer).into_iter();
                 PlannedTimer {
                     hz: timer.hz,
+                    sent_at: vec![],
                     what: format!("timer {}", timer.name),
                     load: node.load_of_timer(timer),
                     serves: serves.map(|answer| Served { answer, is_clocked: is_clocked(&answer) }).collect(),

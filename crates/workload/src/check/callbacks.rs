@@ -32,6 +32,7 @@ impl Check<'_> {
                     "one `work` a node, or another middleware, such as ros2",
                 );
             }
+            self.recorded_times(at, plugin, report);
             if let (true, Some(thread)) = (["rclcpp", "rclpy", ON_BOARDS].contains(&plugin), &node.thread) {
                 report.error(
                     "callbacks-unsupported",
@@ -43,6 +44,32 @@ impl Check<'_> {
             }
         }
         self.threads(report);
+    }
+
+    /// Recorded times are those of a source that no other clock wakes.
+    fn recorded_times(&self, at: usize, plugin: &str, report: &mut Report) {
+        let (node, places) = (&self.nodes[at], &self.reading.nodes[at]);
+        let recorded = node.publishes.iter().zip(&places.publishes).filter(|(p, _)| !p.sent_at.is_empty());
+        for (publication, &span) in recorded {
+            let (name, topic) = (&node.name, &publication.topic);
+            if node.executor != Executor::Arrival {
+                report.error(
+                    "rate-beside-times",
+                    span,
+                    format!("`{name}` publishes `{topic}` at recorded times, and another clock wakes it"),
+                    "`sent_at` with `spin` or `on: timer`",
+                    "`on: arrival`, or no `sent_at`",
+                );
+            } else if ["rclcpp", "rclpy", ON_BOARDS].contains(&plugin) {
+                report.error(
+                    "times-unsupported",
+                    span,
+                    format!("`{name}` runs on {plugin}, whose timers are periodic"),
+                    format!("`sent_at` with {plugin}"),
+                    "`rate`, or another middleware, such as ros2",
+                );
+            }
+        }
     }
 
     /// `from` names inputs and timers of the node.

@@ -5,7 +5,8 @@ use crate::diagnostic::Span;
 use crate::document::{Value, Yaml};
 use crate::grammar::{self, Form, Place};
 use crate::model::*;
-use crate::values::{Fields, Reader};
+use crate::rates::mean_hz;
+use crate::values::{Fields, Reader, MAX_HZ};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -13,6 +14,8 @@ use std::time::Duration;
 const MAX_WORK: Duration = Duration::from_secs(3600);
 /// Longest deadline.
 const MAX_DEADLINE: Duration = MAX_WORK;
+/// Latest recorded time at which a source sent.
+const MAX_SENT_AT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Places of a node's parts.
 pub(crate) struct NodePlaces {
@@ -184,11 +187,14 @@ impl Reader<'_, '_> {
     pub(super) fn publication(&mut self, fields: &Fields) -> Publication {
         let message_type = fields.get("type").and_then(|y| self.word(y)).unwrap_or_default();
         let size = fields.get("size").and_then(|y| self.size(y));
+        let rate_hz = fields.get("rate").and_then(|y| self.frequency(y));
+        let (sent_at, times_hz) = self.sent_at(fields).unwrap_or_default();
         Publication {
             topic: String::new(),
             size_bytes: size.unwrap_or_else(|| default_size(&message_type)),
             message_type,
-            rate_hz: fields.get("rate").and_then(|y| self.frequency(y)),
+            rate_hz: rate_hz.or(times_hz),
+            sent_at,
             from: fields.get("from").map(|y| self.causes(y)).unwrap_or_default(),
             own: self.own(fields),
             deadline: fields.get("deadline").and_then(|y| self.positive(y, MAX_DEADLINE)),
@@ -284,22 +290,54 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn quantiles(&mut self, yaml: &Yaml, autocorrelation: Option<&Yaml>) -> Option<Work> {
-        let Value::List(items) = &yaml.value else {
-            self.wrong(yaml, Form::Quantiles);
-            return None;
+    /// Reads times of which each is at least as long as the one before.
+    fn times(&mut self, yaml: &Yaml, most: Duration) -> Option<Vec<Duration>> {
+        let items = match &yaml.value {
+            Value::List(items) if items.len() >= 2 => items,
+            _ => {
+                self.wrong(yaml, Form::Times);
+                return None;
+            }
         };
-        if items.len() < 2 {
-            self.wrong(yaml, Form::Quantiles);
-            return None;
-        }
         let mut times: Vec<Duration> = Vec::with_capacity(items.len());
         for item in items {
-            let time = self.duration(item, MAX_WORK)?;
+            let time = self.duration(item, most)?;
             let least = times.last().copied().unwrap_or_default();
             let expected = format!("a time of at least {}, as the one before", crate::units::format_duration(least));
             times.push(self.bounded(item, time, time >= least, expected)?);
         }
+        Some(times)
+    }
+
+    /// Reads when a source sent: times, and their number by the time after which they begin again.
+    fn sent_at(&mut self, fields: &Fields) -> Option<(Vec<Duration>, Option<f64>)> {
+        let Some(yaml) = fields.get("sent_at") else {
+            if let Some(span) = fields.key_span("again") {
+                let found = "`again` without `sent_at`";
+                self.report.error("rate-beside-times", span, "nothing begins again", found, "`sent_at`, or no `again`");
+            }
+            return None;
+        };
+        if fields.get("rate").is_some() {
+            let found = "`rate` and `sent_at`";
+            self.report.error("rate-beside-times", yaml.span, "published by two clocks", found, "one of them");
+        }
+        let times = self.times(yaml, MAX_SENT_AT)?;
+        let least = times.last()?.saturating_sub(*times.first()?);
+        let hz = match fields.get("again") {
+            None => mean_hz(&times),
+            Some(yaml) => {
+                let again = self.positive(yaml, MAX_SENT_AT)?;
+                let expected = format!("at least {}, from the first to the last", crate::units::format_duration(least));
+                Some(times.len() as f64 / self.bounded(yaml, again, again >= least, expected)?.as_secs_f64())
+            }
+        };
+        let fits = hz.is_some_and(|hz| hz <= MAX_HZ);
+        self.bounded(yaml, (times, hz), fits, "times of a mean interval of at least 1 us".into())
+    }
+
+    fn quantiles(&mut self, yaml: &Yaml, autocorrelation: Option<&Yaml>) -> Option<Work> {
+        let times = self.times(yaml, MAX_WORK)?;
         let autocorrelation_percent = match autocorrelation {
             Some(of) => self.percent(of)?,
             None => 0.0,

@@ -37,6 +37,17 @@ impl Draw {
         Duration::from_nanos(self.next() >> (63 - bits))
     }
 
+    /// Recorded times, and their number by the time after which they begin again.
+    fn recorded(&mut self) -> (Option<f64>, Vec<Duration>) {
+        let mut sent_at = vec![self.time()];
+        for _ in 0..1 + self.below(5) {
+            sent_at.push(*sent_at.last().unwrap() + self.time() + Duration::from_micros(1));
+        }
+        let again = *sent_at.last().unwrap() - sent_at[0] + self.time() + Duration::from_micros(1);
+        let again_hz = sent_at.len() as f64 / again.as_secs_f64();
+        (if self.chance() { tacho_workload::mean_hz(&sent_at) } else { Some(again_hz) }, sent_at)
+    }
+
     fn qos(&mut self) -> Qos {
         let keep_all = self.chance();
         let depth = if keep_all { 10 } else { 1 + self.below(100) as u32 };
@@ -226,6 +237,7 @@ impl Draw {
                 message_type: TYPES[self.below(5) as usize].into(),
                 size_bytes: 1 + (self.next() >> (34 + self.below(30))),
                 rate_hz,
+                sent_at: Vec::new(),
                 from: Vec::new(),
                 own: Own::default(),
                 deadline: self.deadline(),
@@ -266,6 +278,9 @@ impl Draw {
             }
             if executor == Executor::Arrival && publication.rate_hz.is_some() {
                 publication.own = self.own(&work);
+                if is_plain && host != MICRO_HOST && self.chance() {
+                    (publication.rate_hz, publication.sent_at) = self.recorded();
+                }
             }
             let is_clocked = executor != Executor::Arrival || publication.rate_hz.is_some() || !timers.is_empty();
             let phase_percent = (is_clocked && self.chance()).then(|| self.below(800) as f64 / 8.0);

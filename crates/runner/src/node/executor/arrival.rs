@@ -1,7 +1,7 @@
 //! Nodes of one thread, whose callbacks run when their messages arrive and their timers are due.
 
 use super::publishing::Due;
-use super::{first_line, NodeExecutor};
+use super::{first_line, NodeExecutor, OnTimer};
 use crate::instant::{sleep_until, Grid};
 use crate::node::computation::Lent;
 use crate::node::entities::NodeSubscription;
@@ -27,17 +27,18 @@ impl Timed {
     /// The timers of these nodes.
     pub fn of(nodes: &[NodeExecutor], start_ns: i64) -> Vec<Timed> {
         let of_node = |(node, of): (usize, &NodeExecutor)| {
-            let timed = |(timer, hz)| Timed { node, timer, grid: Grid::new(start_ns, of.phase, hz), served: 0 };
-            of.timers.iter().map(|timer| timer.hz).enumerate().map(timed).collect::<Vec<_>>()
+            let timed = |(timer, planned): (usize, &OnTimer)| {
+                let grid = Grid::of_source(start_ns, of.phase, planned.hz, &planned.sent_at);
+                Timed { node, timer, grid, served: 0 }
+            };
+            of.timers.iter().enumerate().map(timed).collect::<Vec<_>>()
         };
         nodes.iter().enumerate().flat_map(of_node).collect()
     }
 
     /// Serves it if it is due: returns when it was due last, and how many due times it left out before.
     pub fn serve(&mut self, now: i64) -> Option<(i64, u64)> {
-        let (count, before) = (self.grid.due_by(now), self.served);
-        self.served = count.max(before);
-        (count > before).then(|| (self.grid.due_ns(count - 1), count - before - 1))
+        self.grid.serve(&mut self.served, now)
     }
 
     /// When it is due next.

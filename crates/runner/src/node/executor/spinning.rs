@@ -17,7 +17,7 @@ impl NodeExecutor {
             .iter()
             .map(|p| match p.rate_hz {
                 Some(hz) => Some(Grid::from_first(wakes.first_ns(), hz)),
-                None => (!triggered).then_some(wakes),
+                None => (!triggered).then(|| wakes.clone()),
             })
             .collect();
         let mut served = vec![0u64; due.len()];

@@ -14,10 +14,11 @@ const STEPS: u32 = 20;
 const OFF_NS: f64 = 0.3e6;
 const OFF_BY_NS: f64 = 0.02;
 
-/// The period with which the clock wakes a node, ns; `None` if there is none, or several.
+/// The period with which the clock wakes a node, ns; `None` if there is none, or several, or if recorded times do.
 fn period_ns(node: &Node) -> Option<f64> {
     let hz = match node.executor {
         Executor::Spin { hz } | Executor::Timer { hz } => hz,
+        Executor::Arrival if node.publishes.iter().any(|p| !p.sent_at.is_empty()) => return None,
         Executor::Arrival => {
             let first = node.clock_rates().next()?;
             node.clock_rates().all(|hz| hz == first).then_some(first)?
