@@ -2,9 +2,11 @@
 
 mod cpu_times;
 mod load;
+mod scheduling;
 
 pub use cpu_times::{CpuSample, CpuTimes};
 pub use load::Load;
+pub use scheduling::{Policy, ThreadScheduling};
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -94,6 +96,10 @@ pub struct RunInfo {
     /// CPU time of recorded processes over time.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub cpu_times: Vec<CpuTimes>,
+    /// Threads of recorded processes that are not scheduled like any program on all CPUs; absent if that was not looked
+    /// at.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub scheduling: Option<Vec<ThreadScheduling>>,
     /// What is missing from this run, and why. Empty for a whole one.
     #[serde(default)]
     pub missing: Vec<String>,

@@ -5,6 +5,7 @@ mod groups;
 mod messages;
 mod node;
 mod phases;
+mod scheduling;
 mod sources;
 mod threads;
 mod timers;
@@ -113,6 +114,8 @@ pub fn twin(
         run.cpus = known.run.cpus.iter().filter_map(|(node, of)| Some((twin(node)?, of.clone()))).collect();
         run.priority = known.run.priority.iter().filter_map(|(node, of)| Some((twin(node)?, *of))).collect();
         run.background_cpu = known.run.background_cpu;
+    } else if let Some(scheduling) = &info.scheduling {
+        (run.cpus, run.priority) = maker.scheduling(scheduling, &rows);
     }
     let mut remarks = vec![format!(
         "Twin of a recorded system, made by tacho model from {:.1} s of it. Work is as measured, at evenly spaced \
@@ -125,8 +128,12 @@ pub fn twin(
     remarks.push(match known {
         Some(_) => "Types, sizes, QoS, CPUs and priorities are those of the workload that ran.".into(),
         None => {
-            let unknown: String = maker.messages.unknown(&endpoints).map(|what| format!("{what}, ")).collect();
-            format!("Not recorded: {unknown}CPUs and priorities. Set them where you know them.")
+            let scheduling = info.scheduling.is_none().then_some("CPUs and priorities");
+            let unknown: Vec<&str> = maker.messages.unknown(&endpoints).chain(scheduling).collect();
+            match unknown.is_empty() {
+                true => "Types, sizes, QoS, CPUs and priorities are those that were recorded.".into(),
+                false => format!("Not recorded: {}. Set them where you know them.", unknown.join(", ")),
+            }
         }
     });
     remarks.extend(maker.lacks.iter().map(|lack| format!("Not expressed: {lack}")));

@@ -1,10 +1,11 @@
-//! Samples the CPU time of processes while they are recorded: what they use outside of callbacks, no event tells.
+//! Samples what no event tells of recorded processes: the CPU time that they use, and how their threads are scheduled.
 
 use crate::clock::{monotonic_ns, process_cpu_ns};
+use crate::scheduling;
 use crate::writers::writers;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use tacho_events::run::{CpuSample, CpuTimes};
+use tacho_events::run::{CpuSample, CpuTimes, ThreadScheduling};
 
 /// Between two samples at first, ns. It doubles whenever there are too many.
 const PERIOD_NS: i64 = 500_000_000;
@@ -15,14 +16,25 @@ const MOST: usize = 64;
 pub(crate) struct Sampler {
     period_ns: i64,
     sampled_ns: i64,
-    /// By event file: the process here that writes it, if that is visible, and its samples.
-    of_files: BTreeMap<PathBuf, (Option<u32>, CpuTimes)>,
+    /// By event file.
+    of_files: BTreeMap<PathBuf, Watched>,
+    /// By process and thread, as last seen; `None` before any was.
+    scheduling: Option<BTreeMap<(u32, u32), ThreadScheduling>>,
+}
+
+/// A process that writes events.
+struct Watched {
+    /// Its id here, if it is visible and was not seen to end.
+    here: Option<u32>,
+    times: CpuTimes,
+    /// Times that it was looked at.
+    looks: u32,
 }
 
 impl Sampler {
     /// Nothing sampled yet.
     pub fn new() -> Sampler {
-        Sampler { period_ns: PERIOD_NS, sampled_ns: i64::MIN, of_files: BTreeMap::new() }
+        Sampler { period_ns: PERIOD_NS, sampled_ns: i64::MIN, of_files: BTreeMap::new(), scheduling: None }
     }
 
     /// Takes a sample of each process if it is time to. `files`: the event files of now.
@@ -36,29 +48,43 @@ impl Sampler {
         let written = if new.is_empty() { BTreeMap::new() } else { writers(&new) };
         for path in new {
             let Some(pid) = pid_of(&path) else { continue };
-            let writer = written.get(&path).and_then(|writer| writer.process());
-            self.of_files.insert(path, (writer, CpuTimes { pid, samples: Vec::new() }));
+            let here = written.get(&path).and_then(|writer| writer.process());
+            let times = CpuTimes { pid, samples: Vec::new() };
+            self.of_files.insert(path, Watched { here, times, looks: 0 });
         }
-        for (writer, times) in self.of_files.values_mut() {
+        for Watched { here, times, looks } in self.of_files.values_mut() {
+            let Some(pid) = *here else { continue };
             // Whoever has ended gives no more, even if another process gets its number.
-            match writer.and_then(|pid| process_cpu_ns(pid).ok()) {
+            match process_cpu_ns(pid).ok() {
                 Some(cpu_ns) if times.samples.last().is_none_or(|last| last.cpu_ns <= cpu_ns) => {
                     times.samples.push(CpuSample { at_ns: monotonic_ns(), cpu_ns });
                 }
-                _ => *writer = None,
+                _ => {
+                    *here = None;
+                    continue;
+                }
+            }
+            // Threads are made and scheduled early: later looks are seldom.
+            *looks += 1;
+            if looks.is_power_of_two() {
+                let threads = scheduling::of_process(pid, times.pid).unwrap_or_default(); // it ended
+                let known = self.scheduling.get_or_insert_default();
+                known.extend(threads.into_iter().map(|of| ((of.pid, of.tid), of)));
             }
         }
-        if self.of_files.values().any(|(_, times)| times.samples.len() > MOST) {
+        if self.of_files.values().any(|of| of.times.samples.len() > MOST) {
             self.period_ns *= 2;
-            for (_, times) in self.of_files.values_mut() {
+            for Watched { times, .. } in self.of_files.values_mut() {
                 times.samples = times.samples.iter().copied().step_by(2).collect();
             }
         }
     }
 
-    /// Of each process that was sampled twice.
-    pub fn finish(self) -> Vec<CpuTimes> {
-        self.of_files.into_values().map(|(_, times)| times).filter(|times| times.samples.len() > 1).collect()
+    /// CPU times of each process that was sampled twice, and the threads that are not scheduled like any program.
+    pub fn finish(self) -> (Vec<CpuTimes>, Option<Vec<ThreadScheduling>>) {
+        let times = self.of_files.into_values().map(|of| of.times).filter(|times| times.samples.len() > 1).collect();
+        let unusual = |known: BTreeMap<_, ThreadScheduling>| known.into_values().filter(|of| !of.is_usual()).collect();
+        (times, self.scheduling.map(unusual))
     }
 }
 
@@ -88,7 +114,9 @@ mod tests {
             sampler.sample(|| vec![own.clone(), kernels.clone()]);
         }
         assert!(sampler.period_ns > PERIOD_NS);
-        let [times] = &sampler.finish()[..] else { panic!("one process") };
+        let (times, scheduling) = sampler.finish();
+        assert!(scheduling.is_some());
+        let [times] = &times[..] else { panic!("one process") };
         assert_eq!(times.pid, pid);
         assert!((MOST / 2..=MOST).contains(&times.samples.len()), "{}", times.samples.len());
         assert!(times.samples.is_sorted_by_key(|sample| (sample.at_ns, sample.cpu_ns)));

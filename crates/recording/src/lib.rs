@@ -25,6 +25,7 @@ mod recording;
 mod remarks;
 pub mod ring;
 pub mod scheduler_events;
+mod scheduling;
 mod signals;
 mod tracefs;
 mod writers;

@@ -364,7 +364,7 @@ pub fn record(
         signal: status.signal(),
         ..ProcessExit::default()
     }];
-    info.cpu_times = sampler.finish();
+    (info.cpu_times, info.scheduling) = sampler.finish();
     let mark = recording.mark();
     let completed = complete(recording, going, &mut info, run);
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));

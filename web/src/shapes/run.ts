@@ -109,6 +109,17 @@ export interface Machine {
   preemption: string;
 }
 
+/** A scheduling class of Linux; see sched(7). */
+export type Policy = {
+  nice: number;
+} | {
+  fifo: number;
+} | {
+  round_robin: number;
+} | {
+  else: number;
+};
+
 /** How a process ended. */
 export interface ProcessExit {
   /** If it was a board: its description and results. `pid` is then that of the process that runs its emulator. */
@@ -235,6 +246,11 @@ export interface RunInfo {
   ring?: Ring;
   /** Scheduler events of the kernel; absent if nobody asked for them. */
   scheduler?: SchedulerEvents;
+  /**
+   * Threads of recorded processes that are not scheduled like any program on all CPUs; absent if that was not looked
+   * at.
+   */
+  scheduling?: ThreadScheduling[];
   /** Start, RFC 3339, UTC. For an import that of the imported trace, empty if unknown. */
   started_at: string;
   /** Version of tacho. */
@@ -292,6 +308,18 @@ export interface TaskQuality {
   node: string;
   /** Its task. */
   task: string;
+}
+
+/** How the kernel scheduled a thread when it was last looked at. */
+export interface ThreadScheduling {
+  /** CPUs that it may use; empty: all. */
+  cpus?: number[];
+  /** Process id, as its events have it. */
+  pid: number;
+  /** Class, with what it is ordered by in it. */
+  policy: Policy;
+  /** Thread id, as its events have it. */
+  tid: number;
 }
 
 /** An imported trace. Those of one host and tracer count as one. */

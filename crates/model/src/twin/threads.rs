@@ -39,12 +39,8 @@ impl Maker<'_> {
         for row in rows.iter().copied() {
             let Some(name) = self.names.of_node(&tables.nodes[row].name) else { continue };
             let process = tables.nodes[row].process;
-            let of_node = numbered(&tables.callbacks).filter(|(_, of)| of.node == Some(row));
-            let of_calls = self.seen.handlers.iter().filter(|(to, _)| self.endpoints[to.index()].node == row);
-            let of_node = of_node.filter_map(|(row, _)| self.seen.callbacks.get(&row));
-            let tids = of_node.chain(of_calls.map(|(_, (_, of))| of)).flat_map(|of| of.tids.iter().copied());
             let home = |tid| several.get(&(process, tid)).copied().unwrap_or(Home::Thread(tid));
-            let (homes, overlaps) = (tids.map(home).collect(), overlapping.contains(&row));
+            let (homes, overlaps) = (self.tids(row).map(home).collect(), overlapping.contains(&row));
             places.push(Place { name: name[1..].to_owned(), process, homes, overlaps });
         }
         for Place { name, process, homes, overlaps } in &places {
@@ -88,6 +84,16 @@ impl Maker<'_> {
                 self.lacks.push(format!("{name} had {} executors.", homes.len()));
             }
         }
+    }
+}
+
+impl<'a> Maker<'a> {
+    /// Threads on which the callbacks of a node ran.
+    pub(super) fn tids(&self, node: Row<Node>) -> impl Iterator<Item = u32> + use<'_, 'a> {
+        let of_node = numbered(&self.tables.callbacks).filter(move |(_, of)| of.node == Some(node));
+        let of_calls = self.seen.handlers.iter().filter(move |(to, _)| self.endpoints[to.index()].node == node);
+        let of_node = of_node.filter_map(|(row, _)| self.seen.callbacks.get(&row));
+        of_node.chain(of_calls.map(|(_, (_, of))| of)).flat_map(|of| of.tids.iter().copied())
     }
 }
 

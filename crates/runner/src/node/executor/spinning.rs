@@ -39,11 +39,8 @@ impl NodeExecutor {
             let mut now_due = Vec::new();
             for (index, grid) in due.iter().enumerate() {
                 let Some(grid) = grid else { continue };
-                let count = grid.due_by(at);
-                if count > served[index] {
-                    self.skip(index, count - served[index] - 1);
-                    served[index] = count;
-                    let due_ns = grid.due_ns(count - 1);
+                if let Some((due_ns, skipped)) = grid.serve(&mut served[index], at) {
+                    self.skip(index, skipped);
                     now_due.push(Due { publisher: index, due_ns, is_clocked: true });
                 }
             }
