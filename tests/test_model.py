@@ -436,6 +436,13 @@ def test_from_a_recording_to_a_plan_to_the_changed_system(tacho, ros_python):
     found = json.loads((tacho.directory / "tuned/tuning.json").read_text())["found"]
     [step] = found["plan"]["steps"]
     assert step["key"] == "thread" and step["of"] in ("detector", "mapper")
+    # The plan names the functions of that node, with their lines.
+    program = (PROGRAMS / "shared_thread.py").read_text().splitlines()
+    function = {"detector": "detect", "mapper": "update"}[step["of"]]
+    [line] = [number for number, text in enumerate(program, 1) if f"def {function}(" in text]
+    code = (tacho.directory / "tuned/plan/code.md").read_text()
+    assert f"`{step['of'].capitalize()}.{function}`, {PROGRAMS}/shared_thread.py:{line}" in code
+    assert "executor = rclpy.executors.SingleThreadedExecutor()" in code
     apart_ms = record("apart", "after")
     assert apart_ms < 0.5 * together_ms
     checked = tacho.start("tune", "after", "--promised", "tuned", "--json")

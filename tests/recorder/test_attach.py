@@ -178,7 +178,10 @@ def test_a_running_talker_and_listener_are_measured_as_they_measure_themselves(t
 
     listener, talker = start(hears, "listener.py", 1_000_000), start(talks, "talker.py", 1_000_000, 0.02)
     wait_for(lambda: told(hears, "heard"), "a message", listener)
+    os.setpriority(os.PRIO_PROCESS, talker.pid, 13)
     succeeded(attach(tacho, talker.pid, listener.pid, run="run", options=["--duration", "3s"]))
+    scheduling = json.loads((tacho.directory / "run/run.json").read_text())["scheduling"]
+    assert {"pid": talker.pid, "tid": talker.pid, "policy": {"nice": 13}} in scheduling
     assert talker.poll() is None and listener.poll() is None, "the programs go on"
     for process in (talker, listener):
         process.kill()

@@ -1,7 +1,7 @@
 //! Samples what no event tells of recorded processes: the CPU time that they use, and how their threads are scheduled.
 
 use crate::clock::{monotonic_ns, process_cpu_ns};
-use crate::scheduling;
+use crate::scheduling::Threads;
 use crate::writers::writers;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,7 @@ pub(crate) struct Sampler {
     sampled_ns: i64,
     /// By event file.
     of_files: BTreeMap<PathBuf, Watched>,
-    /// By process and thread, as last seen; `None` before any was.
-    scheduling: Option<BTreeMap<(u32, u32), ThreadScheduling>>,
+    threads: Threads,
 }
 
 /// A process that writes events.
@@ -34,7 +33,7 @@ struct Watched {
 impl Sampler {
     /// Nothing sampled yet.
     pub fn new() -> Sampler {
-        Sampler { period_ns: PERIOD_NS, sampled_ns: i64::MIN, of_files: BTreeMap::new(), scheduling: None }
+        Sampler { period_ns: PERIOD_NS, sampled_ns: i64::MIN, of_files: BTreeMap::new(), threads: Threads::default() }
     }
 
     /// Takes a sample of each process if it is time to. `files`: the event files of now.
@@ -67,9 +66,7 @@ impl Sampler {
             // Threads are made and scheduled early: later looks are seldom.
             *looks += 1;
             if looks.is_power_of_two() {
-                let threads = scheduling::of_process(pid, times.pid).unwrap_or_default(); // it ended
-                let known = self.scheduling.get_or_insert_default();
-                known.extend(threads.into_iter().map(|of| ((of.pid, of.tid), of)));
+                self.threads.look(pid, times.pid);
             }
         }
         if self.of_files.values().any(|of| of.times.samples.len() > MOST) {
@@ -83,8 +80,7 @@ impl Sampler {
     /// CPU times of each process that was sampled twice, and the threads that are not scheduled like any program.
     pub fn finish(self) -> (Vec<CpuTimes>, Option<Vec<ThreadScheduling>>) {
         let times = self.of_files.into_values().map(|of| of.times).filter(|times| times.samples.len() > 1).collect();
-        let unusual = |known: BTreeMap<_, ThreadScheduling>| known.into_values().filter(|of| !of.is_usual()).collect();
-        (times, self.scheduling.map(unusual))
+        (times, self.threads.unusual())
     }
 }
 

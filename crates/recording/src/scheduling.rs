@@ -1,12 +1,29 @@
 //! Reads how the kernel schedules threads.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use tacho_events::run::{Policy, ThreadScheduling};
 
-/// The threads of a process, which has the id `pid` here and `pid_of_events` in its events. Threads that end meanwhile
-/// are left out.
-pub(crate) fn of_process(pid: u32, pid_of_events: u32) -> io::Result<Vec<ThreadScheduling>> {
+/// Threads of recorded processes, each as last seen; `None` before any was.
+#[derive(Default)]
+pub(crate) struct Threads(Option<BTreeMap<(u32, u32), ThreadScheduling>>);
+
+impl Threads {
+    /// Looks at the threads of a process, which has the id `pid` here and `pid_of_events` in its events.
+    pub fn look(&mut self, pid: u32, pid_of_events: u32) {
+        let Ok(threads) = of_process(pid, pid_of_events) else { return }; // it ended
+        self.0.get_or_insert_default().extend(threads.into_iter().map(|of| ((of.pid, of.tid), of)));
+    }
+
+    /// Those that are not scheduled like any program on all CPUs; `None` if none was seen.
+    pub fn unusual(self) -> Option<Vec<ThreadScheduling>> {
+        Some(self.0?.into_values().filter(|of| !of.is_usual()).collect())
+    }
+}
+
+/// The threads of a process. Those that end meanwhile are left out.
+fn of_process(pid: u32, pid_of_events: u32) -> io::Result<Vec<ThreadScheduling>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(format!("/proc/{pid}/task"))? {
         let Some(here) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };

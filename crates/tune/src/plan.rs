@@ -5,6 +5,7 @@
 //! than the simulation is off for the system as it was measured, and more than other phases change.
 
 mod alternatives;
+mod code;
 mod drive;
 mod files;
 mod fragments;
@@ -15,6 +16,7 @@ mod space;
 mod step;
 
 pub use alternatives::{alternatives, Alternative, Seen};
+pub use code::CodePlace;
 pub use files::{write_files, PLAN_FOLDER};
 pub use goal::{Bound, Figure, Goal};
 pub use kept::Kept;
@@ -33,8 +35,7 @@ use std::path::Path;
 use std::time::Duration;
 use tacho_events::run::RunDirectory;
 use tacho_simulate::Simulator;
-use tacho_tables::store;
-use tacho_tables::summary::Summary;
+use tacho_tables::{store, summary::Summary};
 use tacho_workload::random::mix;
 use tacho_workload::Workload;
 
@@ -286,7 +287,7 @@ impl Planning<'_> {
         let value = search.value(&choice).map(|value| value.goals.clone()).unwrap_or_default();
         let workload = space.apply(&choice);
         let planned = oracle(OTHER_DRAWS).figures(&workload, workload.run.repeats, &mut doubts)?;
-        let steps = self.steps(&space, &choice, &search);
+        let steps = self.steps(&space, &choice, &search)?;
         doubts.extend(step::doubt(&steps));
         let changes = steps.iter().flat_map(|step| step.turned.changes.clone()).collect();
         let words = |choice: &[usize]| space.turned(choice).iter().map(ToString::to_string).collect();

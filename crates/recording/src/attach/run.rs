@@ -7,6 +7,7 @@ use crate::load::Sample;
 use crate::machine::machine;
 use crate::ring;
 use crate::scheduler_events::{SchedulerEvents, When};
+use crate::scheduling::Threads;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -77,6 +78,9 @@ pub fn record(
     };
     on_attached();
     let (start, before) = (Instant::now(), Sample::now(pids));
+    let mut threads = Threads::default();
+    pids.iter().for_each(|pid| threads.look(*pid, *pid));
+    info.scheduling = threads.unusual();
     let over = || stop.load(Ordering::Relaxed) || limit.is_some_and(|limit| start.elapsed() >= limit);
     // A full disk ends the recording. What was written stays.
     let mut failed: Option<io::Error> = None;

@@ -1,6 +1,6 @@
 //! Fragments to apply a plan with: for launch files, systemd, parameters and the environment.
 
-use super::{Key, Plan};
+use super::{code, Key, Plan};
 use std::fmt::Write;
 use std::path::PathBuf;
 use tacho_workload::model::{Node, Scheduling, Workload};
@@ -41,6 +41,8 @@ pub(super) fn of(plan: &Plan) -> Vec<Fragment> {
     fragments.extend(parameters(plan).map(|text| Fragment::new("parameters.yaml", about, text)));
     let about = "`composition.py`: containers of nodes that share a process, for a launch file.";
     fragments.extend(composition(plan).map(|text| Fragment::new("composition.py", about, text)));
+    let about = "`code.md`: where the recorded code changes, with sketches.";
+    fragments.extend(code::page(plan).map(|text| Fragment::new("code.md", about, text)));
     let about = "`environment.sh`: the transport, as environment of all processes.";
     fragments.extend(environment(plan).map(|text| Fragment::new("environment.sh", about, text)));
     fragments

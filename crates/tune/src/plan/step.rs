@@ -4,11 +4,12 @@
 //! milliseconds (docs/explain.md). So a callback in Python gets a thread of its own instead of a callback group, and
 //! its executor no more threads.
 
+use super::code::{self, CodePlace};
 use super::space::{Key, Space, Turned};
 use super::{Planning, Search};
 use serde::{Deserialize, Serialize};
-use tacho_tables::is_python;
 use tacho_tables::summary::Summary;
+use tacho_tables::{is_python, store};
 use tacho_workload::model::is_called;
 use tacho_workload::Workload;
 
@@ -23,6 +24,9 @@ pub struct PlanStep {
     /// Whether it is of a node in Python.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_python: bool,
+    /// The callbacks in the recorded code that it concerns, if the run shows them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub code: Vec<CodePlace>,
 }
 
 /// What is not simulated of steps in Python.
@@ -51,8 +55,14 @@ pub fn doubt_of_threads(workload: &Workload, python: &[String]) -> Option<String
 }
 
 impl Planning<'_> {
-    /// Each change of a candidate, with what the plan would lack without it.
-    pub(super) fn steps(&self, space: &Space, choice: &[usize], search: &Search<'_>) -> Vec<PlanStep> {
+    /// Each change of a candidate, with what the plan would lack without it, and where it is in the code. Errors: the
+    /// figures of the measured run cannot be read.
+    pub(super) fn steps(
+        &self,
+        space: &Space,
+        choice: &[usize],
+        search: &Search<'_>,
+    ) -> Result<Vec<PlanStep>, store::Error> {
         let with = search.value(choice);
         let turned: Vec<usize> = (0..choice.len()).filter(|knob| choice[*knob] > 0).collect();
         let buys = |knob: &usize| {
@@ -61,11 +71,13 @@ impl Planning<'_> {
             let pair = search.value(&without).zip(with);
             pair.map_or(vec![], |(without, with)| without.goals.iter().zip(&with.goals).map(|(a, b)| a - b).collect())
         };
+        let (after, measured) = (space.apply(choice), store::read_summary(self.measured)?);
         let step = |(turned, knob): (Turned, &usize)| {
             let is_python = space.is_python(&turned.of);
-            PlanStep { turned, buys: buys(knob), is_python }
+            let code = code::places(&turned, self.workload, &after, &measured);
+            PlanStep { turned, buys: buys(knob), is_python, code }
         };
-        space.turned(choice).into_iter().zip(&turned).map(step).collect()
+        Ok(space.turned(choice).into_iter().zip(&turned).map(step).collect())
     }
 }
 
@@ -88,6 +100,7 @@ mod tests {
             turned: Turned { key, of: "planner".into(), changes: vec![] },
             buys: vec![],
             is_python,
+            code: vec![],
         };
         assert_eq!(doubt(&[step(Key::Group, false), step(Key::Spin, true)]), None);
         assert!(doubt(&[step(Key::Spin, true), step(Key::Thread, true)]).is_some_and(|of| of.starts_with("planner: ")));
