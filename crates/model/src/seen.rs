@@ -91,11 +91,9 @@ pub struct Seen {
     pub outside: HashMap<Row<Endpoint>, Vec<i64>>,
     /// Whether no execution has its CPU time.
     pub is_wall: bool,
-    /// The window, s.
-    pub span_s: f64,
-    /// Its begin and end, ns.
+    /// Begin of the window, ns.
     pub from_ns: i64,
-    /// See `from_ns`.
+    /// Its end, ns.
     pub to_ns: i64,
 }
 
@@ -155,7 +153,12 @@ impl Seen {
         }
         let is_wall =
             !callbacks.is_empty() && tables.executions.iter().all(|execution| execution.cpu_ns.get().is_none());
-        Seen { callbacks, handlers, outside, is_wall, span_s: (to_ns - from_ns) as f64 / 1e9, from_ns, to_ns }
+        Seen { callbacks, handlers, outside, is_wall, from_ns, to_ns }
+    }
+
+    /// Length of the window, s.
+    pub fn span_s(&self) -> f64 {
+        (self.to_ns - self.from_ns) as f64 / 1e9
     }
 }
 

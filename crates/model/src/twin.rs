@@ -107,7 +107,7 @@ pub fn twin(
         maker.lacks.push(format!("{much}; `run: {{background: {{cpu: N}}}}` stands for such a load."));
     }
     let chains = maker.chains(chain);
-    let duration_s = (maker.seen.span_s.clamp(1.0, LONGEST_S) * 10.0).round() / 10.0;
+    let duration_s = (maker.seen.span_s().clamp(1.0, LONGEST_S) * 10.0).round() / 10.0;
     let mut run = RunOptions { duration: Duration::from_secs_f64(duration_s), ..RunOptions::default() };
     if let Some(known) = known {
         let twin = |name: &String| maker.names.of_node(&format!("/{name}")).map(|name| name[1..].to_owned());
@@ -120,7 +120,7 @@ pub fn twin(
     let mut remarks = vec![format!(
         "Twin of a recorded system, made by tacho model from {:.1} s of it. Work is as measured, at evenly spaced \
          quantiles.",
-        maker.seen.span_s
+        maker.seen.span_s()
     )];
     if maker.seen.is_wall {
         remarks.push("CPU time was not recorded: work is wall time, with waits for a CPU.".into());
@@ -199,7 +199,7 @@ impl Maker<'_> {
     /// What no node of the twin has.
     fn elsewhere(&mut self) {
         for (kind, (runs, ns)) in std::mem::take(&mut self.others) {
-            let percent = ns as f64 / 1e7 / self.seen.span_s.max(1e-9);
+            let percent = ns as f64 / 1e7 / self.seen.span_s().max(1e-9);
             self.lacks.push(format!("{kind} callbacks: {runs} executions, {percent:.2} % of a CPU."));
         }
         if !self.tables.goals.is_empty() {

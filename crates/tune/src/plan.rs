@@ -197,10 +197,11 @@ struct Candidates<'a> {
 impl Planning<'_> {
     /// Number of candidates. Err: what is kept or tuned does not exist, or nothing may change.
     pub fn candidates(&self) -> Result<f64, String> {
-        Ok(search::size(&self.space()?.options) as f64)
+        let measured = store::read_summary(self.measured).map_err(|error| error.to_string())?;
+        Ok(search::size(&self.space(&measured)?.options) as f64)
     }
 
-    fn space(&self) -> Result<Space, String> {
+    fn space(&self, measured: &Summary) -> Result<Space, String> {
         let chain = self.workload.chain(self.chain).ok_or_else(|| format!("no chain `{}`", self.chain))?;
         if self.is_about_driving() {
             drive::check(self.workload, self.simulator.tasks)?;
@@ -210,8 +211,7 @@ impl Planning<'_> {
             let known: Vec<&str> = self.workload.chains.iter().map(|chain| chain.name.as_str()).collect();
             return Err(format!("`{goal}`: no chain of the workload; expected one of: {}", known.join(", ")));
         }
-        let measured = store::read_summary(self.measured).map_err(|error| error.to_string())?;
-        let python = nodes_in_python(&measured, self.workload);
+        let python = nodes_in_python(measured, self.workload);
         let space = Space::of(self.workload, &chain.nodes, self.keys, self.keep, &python, self.machine)?;
         if space.options.is_empty() {
             return Err("nothing of the workload may change: expected fewer --keep, or more --change".into());
@@ -239,10 +239,11 @@ impl Planning<'_> {
     /// candidates that were simulated. Errors: a key or bound that does not exist, nothing that may change, no
     /// candidate within the bounds, or a simulation that fails or was interrupted.
     pub fn plan(&self, progress: &mut dyn FnMut(usize)) -> Result<Plan> {
-        let space = self.space().map_err(anyhow::Error::msg)?;
+        let measured = store::read_summary(self.measured)?;
+        let space = self.space(&measured).map_err(anyhow::Error::msg)?;
         let mut doubts = Vec::new();
         let oracle = |drives| self.oracle(drives);
-        let (errors, margin) = self.errors()?;
+        let (errors, margin) = self.errors(&measured)?;
         let as_is = oracle(OTHER_DRAWS).figures(self.workload, self.workload.run.repeats, &mut doubts)?;
         self.check_figures(&as_is)?;
         let draw = self.draw();
@@ -287,7 +288,7 @@ impl Planning<'_> {
         let value = search.value(&choice).map(|value| value.goals.clone()).unwrap_or_default();
         let workload = space.apply(&choice);
         let planned = oracle(OTHER_DRAWS).figures(&workload, workload.run.repeats, &mut doubts)?;
-        let steps = self.steps(&space, &choice, &search)?;
+        let steps = self.steps(&space, &choice, &search, &measured);
         doubts.extend(step::doubt(&steps));
         let changes = steps.iter().flat_map(|step| step.turned.changes.clone()).collect();
         let words = |choice: &[usize]| space.turned(choice).iter().map(ToString::to_string).collect();
@@ -343,7 +344,7 @@ impl Planning<'_> {
     /// What the simulation is off for the run that was measured, and the greatest of it, as a part. The mean is also
     /// compared without alignment: a plan has little of that, and it must not hide an error in the rest. In the place
     /// of a greatest speed, which one run does not show, the mean is compared.
-    fn errors(&self) -> Result<(Vec<ModelError>, f64)> {
+    fn errors(&self, measured: &Summary) -> Result<(Vec<ModelError>, f64)> {
         let path = self.measured.workload();
         let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let mut workload = tacho_workload::kept(&text, &path.display().to_string())?;
@@ -357,7 +358,7 @@ impl Planning<'_> {
         }
         let oracle = Oracle { driving: None, ..self.oracle(0) };
         let simulated = oracle.figures(&workload, repeats, &mut vec![])?;
-        let measured = figures_of(&store::read_summary(self.measured)?);
+        let measured = figures_of(measured);
         let mut pairs: Vec<(String, Option<f64>, Option<f64>)> = Vec::new();
         let mean = Goal { figure: Figure::Mean, chain: None };
         for goal in self.goals {

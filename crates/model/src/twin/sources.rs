@@ -6,7 +6,7 @@ use super::Maker;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use tacho_tables::row::Row;
-use tacho_tables::{Endpoint, EndpointKind};
+use tacho_tables::{Endpoint, EndpointKind, Tables};
 use tacho_workload::mean_hz;
 use tacho_workload::model::*;
 
@@ -29,6 +29,7 @@ impl Maker<'_> {
             wanted.extend(node.subscribes.iter().map(|s| s.topic.clone()));
         }
         let (mut source, mut remarks) = (Node::default(), Vec::new());
+        let arrived_ns = arrived_ns(self.tables);
         for topic in wanted {
             let Some(recorded) = topics.get(&topic).filter(|recorded| !self.published.contains(*recorded)) else {
                 continue;
@@ -51,10 +52,11 @@ impl Maker<'_> {
                         Qos { transient_local: takes().any(|e| e.transient_local == Some(true)), ..Qos::default() };
                     let mut publication =
                         Publication { topic, size_bytes: UNKNOWN_SIZE, qos, ..Publication::default() };
-                    let times = self.arrived_ns(recorded);
-                    self.send_as(&times, count, &mut publication);
+                    let times = arrived_ns.get(recorded.as_str()).map_or(&[][..], Vec::as_slice);
+                    self.send_as(times, count, &mut publication);
                     if !publication.sent_at.is_empty() {
-                        remarks.push(format!("{}: {}.", publication.topic, clock(&publication)));
+                        let (topic, clock) = (&publication.topic, clock(&publication));
+                        remarks.push(format!("A timer of {clock} stands for the publisher of {topic}."));
                     }
                     source.publishes.push(publication);
                 }
@@ -69,22 +71,10 @@ impl Maker<'_> {
         }
     }
 
-    /// When the messages of a topic whose publisher was not recorded arrived, at the subscription that had most of
-    /// them, ns; when they were taken, if their arrival is not known.
-    fn arrived_ns(&self, topic: &str) -> Vec<i64> {
-        let mut times: BTreeMap<Row<Endpoint>, Vec<i64>> = BTreeMap::new();
-        let is_of = |of: Row<Endpoint>| self.tables.endpoints[of].topic == topic;
-        for message in self.tables.messages.iter().filter(|m| m.publisher.is_none() && is_of(m.subscription)) {
-            let at_ns = message.arrival_ns.get().or(message.take_ns.get()).or(message.callback_ns.get());
-            times.entry(message.subscription).or_default().extend(at_ns);
-        }
-        times.into_values().max_by_key(Vec::len).unwrap_or_default()
-    }
-
     /// Lets a publication send as a source did: at its mean rate if it was periodic, or when it sent. `count`: of the
     /// messages, if their times are not known. Returns false if it never sent.
     pub(super) fn send_as(&self, times_ns: &[i64], count: u64, publication: &mut Publication) -> bool {
-        let span_s = self.seen.span_s.max(1e-9);
+        let span_s = self.seen.span_s().max(1e-9);
         let is_measured = |ns: &i64| (self.seen.from_ns..=self.seen.to_ns).contains(ns);
         let mut times: Vec<i64> = times_ns.iter().copied().filter(is_measured).collect();
         times.sort_unstable();
@@ -101,6 +91,24 @@ impl Maker<'_> {
         }
         publication.rate_hz.is_some()
     }
+}
+
+/// When messages of publishers that were not recorded arrived, by topic, at the subscription that had most of them,
+/// ns; when they were taken, if their arrival is not known.
+fn arrived_ns(tables: &Tables) -> BTreeMap<&str, Vec<i64>> {
+    let mut times: BTreeMap<Row<Endpoint>, Vec<i64>> = BTreeMap::new();
+    for message in tables.messages.iter().filter(|message| message.publisher.is_none()) {
+        let at_ns = message.arrival_ns.get().or(message.take_ns.get()).or(message.callback_ns.get());
+        times.entry(message.subscription).or_default().extend(at_ns);
+    }
+    let mut of_topics: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
+    for (subscription, times) in times {
+        let most = of_topics.entry(&tables.endpoints[subscription].topic).or_default();
+        if times.len() >= most.len() {
+            *most = times;
+        }
+    }
+    of_topics
 }
 
 /// What wakes the timer that stands for a source, in words.

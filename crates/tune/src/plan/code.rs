@@ -1,5 +1,6 @@
 //! `code.md`: where in the recorded code a plan changes something, and a sketch of the change.
 
+use super::space::callback_groups::{regrouped, Callback};
 use super::{Key, Plan, PlanStep, Turned};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -37,7 +38,8 @@ pub(super) fn places(turned: &Turned, before: &Workload, after: &Workload, measu
         (Key::Period | Key::Phase, "timer") => true,
         (Key::Fusion, "subscription") => true,
         (Key::Group, "subscription" | "timer") => {
-            after.node(&node.name).is_some_and(|changed| regrouped(node, changed, callback))
+            let changed = after.node(&node.name);
+            changed.is_some_and(|changed| regrouped(node, changed).any(|of| is_same(of, node, callback)))
         }
         _ => false,
     };
@@ -55,21 +57,16 @@ pub(super) fn places(turned: &Turned, before: &Workload, after: &Workload, measu
     places
 }
 
-/// Whether a callback of a node has another callback group than before.
-fn regrouped(before: &Node, after: &Node, callback: &CallbackFigures) -> bool {
+/// Whether a recorded callback is this one of a node.
+fn is_same(of: Callback, node: &Node, recorded: &CallbackFigures) -> bool {
     let is_its_period = |hz: f64| {
-        callback.topic.is_none() && callback.period_ms.is_some_and(|ms| (ms * hz / 1e3 - 1.0).abs() < SAME_PERIOD)
+        recorded.topic.is_none() && recorded.period_ms.is_some_and(|ms| (ms * hz / 1e3 - 1.0).abs() < SAME_PERIOD)
     };
-    let subscriptions = before.subscribes.iter().zip(&after.subscribes);
-    let timers = before.timers.iter().zip(&after.timers);
-    let rated = before.publishes.iter().zip(&after.publishes);
-    subscriptions
-        .filter(|(was, is)| was.own.group != is.own.group)
-        .any(|(was, _)| callback.topic.as_ref() == Some(&was.topic))
-        || timers.filter(|(was, is)| was.own.group != is.own.group).any(|(was, _)| is_its_period(was.hz))
-        || rated
-            .filter(|(was, is)| was.own.group != is.own.group)
-            .any(|(was, _)| was.rate_hz.is_some_and(is_its_period))
+    match of {
+        Callback::Subscription(at) => recorded.topic.as_ref() == Some(&node.subscribes[at].topic),
+        Callback::Timer(at) => is_its_period(node.timers[at].hz),
+        Callback::Publication(at) => node.publishes[at].rate_hz.is_some_and(is_its_period),
+    }
 }
 
 /// The page; none if no change has a place in the code.

@@ -1,6 +1,6 @@
 //! What may change in a workload: its knobs and their options.
 
-mod callback_groups;
+pub(super) mod callback_groups;
 mod composition;
 mod fusion;
 mod phases;

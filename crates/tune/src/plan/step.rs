@@ -8,8 +8,8 @@ use super::code::{self, CodePlace};
 use super::space::{Key, Space, Turned};
 use super::{Planning, Search};
 use serde::{Deserialize, Serialize};
+use tacho_tables::is_python;
 use tacho_tables::summary::Summary;
-use tacho_tables::{is_python, store};
 use tacho_workload::model::is_called;
 use tacho_workload::Workload;
 
@@ -55,14 +55,14 @@ pub fn doubt_of_threads(workload: &Workload, python: &[String]) -> Option<String
 }
 
 impl Planning<'_> {
-    /// Each change of a candidate, with what the plan would lack without it, and where it is in the code. Errors: the
-    /// figures of the measured run cannot be read.
+    /// Each change of a candidate, with what the plan would lack without it, and where it is in the code.
     pub(super) fn steps(
         &self,
         space: &Space,
         choice: &[usize],
         search: &Search<'_>,
-    ) -> Result<Vec<PlanStep>, store::Error> {
+        measured: &Summary,
+    ) -> Vec<PlanStep> {
         let with = search.value(choice);
         let turned: Vec<usize> = (0..choice.len()).filter(|knob| choice[*knob] > 0).collect();
         let buys = |knob: &usize| {
@@ -71,13 +71,13 @@ impl Planning<'_> {
             let pair = search.value(&without).zip(with);
             pair.map_or(vec![], |(without, with)| without.goals.iter().zip(&with.goals).map(|(a, b)| a - b).collect())
         };
-        let (after, measured) = (space.apply(choice), store::read_summary(self.measured)?);
+        let after = space.apply(choice);
         let step = |(turned, knob): (Turned, &usize)| {
             let is_python = space.is_python(&turned.of);
-            let code = code::places(&turned, self.workload, &after, &measured);
+            let code = code::places(&turned, self.workload, &after, measured);
             PlanStep { turned, buys: buys(knob), is_python, code }
         };
-        Ok(space.turned(choice).into_iter().zip(&turned).map(step).collect())
+        space.turned(choice).into_iter().zip(&turned).map(step).collect()
     }
 }
 

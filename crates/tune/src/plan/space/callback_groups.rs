@@ -10,7 +10,7 @@ const THREADS: u32 = 2;
 
 /// A callback of a node, by its index there.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Callback {
+pub(in crate::plan) enum Callback {
     /// Of a subscription.
     Subscription(usize),
     /// Of one of [`Node::timers`].
@@ -50,6 +50,11 @@ impl Callback {
             Callback::Publication(at) => format!("the timer of {}", node.publishes[at].topic),
         }
     }
+}
+
+/// Callbacks of a node that have another callback group than before.
+pub(in crate::plan) fn regrouped<'n>(before: &'n Node, after: &'n Node) -> impl Iterator<Item = Callback> + 'n {
+    Callback::all(before).filter(|callback| callback.of(before).group != callback.of(after).group)
 }
 
 /// Callbacks of a node that others wait for because they are in one group, and that a group of their own leaves a
