@@ -70,6 +70,9 @@ fn check(workload: &Workload, node: &Node) -> Result<(), String> {
     if workload.threads_of(node) > 1 {
         return Err(format!("node {name} is on an executor of several threads"));
     }
+    if workload.is_on_events(node) {
+        return Err(format!("the executor of node {name} runs what came first, and does not look in rounds"));
+    }
     if node.is_on_board() {
         return Err(format!("node {name} runs on a board"));
     }

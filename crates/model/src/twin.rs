@@ -4,6 +4,7 @@ mod chains;
 mod groups;
 mod messages;
 mod node;
+mod orders;
 mod phases;
 mod scheduling;
 mod sources;
@@ -102,6 +103,9 @@ pub fn twin(
         maker.match_qos();
     }
     maker.threads(&rows);
+    if known.is_none() {
+        maker.orders(info, &rows);
+    }
     maker.elsewhere();
     if let Some(much) = info.load.as_ref().and_then(Load::much) {
         maker.lacks.push(format!("{much}; `run: {{background: {{cpu: N}}}}` stands for such a load."));

@@ -15,6 +15,8 @@ pub(crate) enum Turn {
     Again,
     /// One of several threads looks for a callback to run.
     Find,
+    /// A thread runs what came first.
+    First,
 }
 
 /// What had something to do when one of several threads looked: a timer or a subscription of a node.
@@ -27,6 +29,8 @@ pub(crate) enum Ready {
 /// Nodes whose callbacks run on one thread, one at a time, or on several, one at a time of each node.
 pub(crate) struct Executor {
     nodes: Vec<usize>,
+    /// Of an events executor: when messages came, and of which subscription of which node.
+    pub events: Option<VecDeque<(i64, usize, usize)>>,
     pub workers: Vec<usize>,
     /// Of several threads, the one whose turn it is to look for work, and those that wait for their turn.
     pub looks: Option<usize>,
@@ -54,10 +58,11 @@ impl Worker {
 }
 
 impl Executor {
-    /// Of its first node, with its threads.
-    pub fn of(node: usize, workers: Vec<usize>) -> Executor {
-        let idle = workers[1..].iter().copied().collect();
-        Executor { nodes: vec![node], looks: workers.first().copied(), workers, idle, ready: VecDeque::new() }
+    /// Of its first node, with its threads; `on_events`: runs what came first.
+    pub fn of(node: usize, workers: Vec<usize>, on_events: bool) -> Executor {
+        let (looks, idle) = (workers.first().copied(), workers[1..].iter().copied().collect());
+        let events = on_events.then(VecDeque::new);
+        Executor { nodes: vec![node], events, looks, workers, idle, ready: VecDeque::new() }
     }
 
     /// Adds a node.

@@ -1,6 +1,7 @@
 //! Runs a system in virtual time: nodes on the kernel's CPUs, messages between them.
 
 mod callbacks;
+mod events;
 mod messages;
 mod several_threads;
 
@@ -266,6 +267,8 @@ impl Simulation {
         let executor = &self.executors[of.executor];
         if waited != Waits::InCallback && executor.has_several_threads() {
             of.agenda.push_back(Turn::Find);
+        } else if waited != Waits::InCallback && executor.events.is_some() {
+            of.agenda.push_back(Turn::First);
         } else if waited != Waits::InCallback {
             // Its first node stands for all of them.
             let first = &mut self.nodes[executor.first()];
@@ -317,6 +320,10 @@ impl Simulation {
                 Turn::Find => {
                     of.agenda.pop_front();
                     self.find(worker, now)?;
+                }
+                Turn::First => {
+                    of.agenda.pop_front();
+                    self.run_first(worker, now);
                 }
             }
         }
@@ -438,7 +445,8 @@ impl Simulation {
                     self.trace.put(stream, now, number::callback_cpu, &[used_ns, 1])?;
                     // Otherwise the thread spends it when it looks again, and before it waits.
                     let is_in_the_gap = self.latencies.take_ns == 0 || of.wakes.is_some();
-                    if is_in_the_gap || self.executors[executor].has_several_threads() {
+                    let executor = &self.executors[executor];
+                    if is_in_the_gap || executor.has_several_threads() || executor.events.is_some() {
                         let around_ns = std::mem::take(&mut of.around_ns);
                         of.first([Step::Compute(around_ns)]);
                     }

@@ -243,7 +243,7 @@ impl Builder<'_> {
                     workers.push(self.workers.len());
                     self.workers.push(Worker::of(executor, thread, stream));
                 }
-                self.executors.push(Executor::of(index, workers));
+                self.executors.push(Executor::of(index, workers, self.workload.is_on_events(of)));
                 executor
             }
         };

@@ -28,7 +28,10 @@ fn simulated_with(costs: &Costs, workload: &Workload, cpus: usize, repeat: u32) 
 }
 
 fn chain<'a>(summary: &'a Summary, name: &str) -> &'a ChainFigures {
-    summary.chains.iter().find(|chain| chain.name == name).expect("the chain")
+    summary.chains.iter().find(|chain| chain.name == name).unwrap_or_else(|| {
+        let names: Vec<&str> = summary.chains.iter().map(|chain| chain.name.as_str()).collect();
+        panic!("chain {name}: there are {names:?}")
+    })
 }
 
 const CHAIN: &str = "
@@ -323,4 +326,34 @@ run: {duration: 5 s}
     assert_eq!(with(100_000, None), [5.1, 9.2, 9.6]);
     // Nothing is known of what passes between callbacks.
     assert_eq!(with(0, None), [5.0, 9.3, 9.6]);
+}
+
+/// /a comes at 0, 1, 2 and 3 ms and takes 5 ms, /b at 1.5 ms and takes 1 ms, a timer is due at 2.5 ms and takes 1 ms.
+#[test]
+fn an_events_executor_runs_what_came_first() {
+    let text = "
+middleware: inproc
+nodes:
+  camera: {phase: 0 %, publishes: {/a: {sent_at: [0 ms, 1 ms, 2 ms, 3 ms], again: 100 ms}}}
+  lidar:  {phase: 1.5 %, publishes: {/b: {rate: 10 Hz}}}
+  joins:
+    phase: 2.5 %
+    subscribes: {/b: {work: 1 ms}, /a: {work: 5 ms}}
+    publishes: {/of_a: {from: /a}, /of_b: {from: /b}, /tick: {rate: 10 Hz, work: 1 ms}}
+  of_a: {subscribes: [/of_a]}
+  of_b: {subscribes: [/of_b]}
+  clock: {subscribes: [/tick]}
+chains: {a: [camera, joins, of_a], b: [lidar, joins, of_b], tick: [joins, clock]}
+run: {duration: 5 s}
+";
+    let events = text.replace("    phase: 2.5 %", "    executor: events\n    phase: 2.5 %");
+    let longest = [text, &events].map(|text| {
+        let (_folder, summary) = simulated(&workload(text), 4, 0);
+        ["a", "b"].map(|name| chain(&summary, name).end_to_end_ms.as_ref().expect("times").max)
+    });
+    // By wait set: a0 until 5 ms, then the timer, b and a1 until 12 ms, a2 until 17 ms, a3 until 22 ms.
+    // By events: a0 and a1 until 10 ms, b, a2, the timer, and a3 until 22 ms.
+    for (found, expected) in longest.iter().flatten().zip([19.0, 5.5, 19.0, 9.5]) {
+        assert!((found - expected).abs() < 1e-6, "{longest:?}");
+    }
 }

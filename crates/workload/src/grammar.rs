@@ -228,6 +228,9 @@ pub(crate) const END: Place = Place {
     keys: &[NODE_HOST, NODE_MIDDLEWARE, RELIABILITY, DURABILITY, HISTORY, DEPTH],
 };
 
+/// Words of [`crate::model::Order`], in its order.
+pub(crate) const ORDERS: &[&str] = &["wait_set", "events"];
+
 pub(crate) const NODE: Place = Place {
     what: "a node",
     keys: &[
@@ -244,6 +247,12 @@ pub(crate) const NODE: Place = Place {
             Form::Whole(2, 64),
             "How many threads run the callbacks of all nodes with this `thread`, those of each group one at a time: \
              2 to 64; one unless said.",
+        ),
+        key(
+            "executor",
+            Form::OneOf(ORDERS),
+            "What the executor of this `thread` runs next. wait_set: timers that are due, then its subscriptions in \
+             their order (the default). events: what came first, message or timer.",
         ),
         key(
             "on",

@@ -71,6 +71,9 @@ pub struct Node {
     /// time, as a multi-threaded executor does. Absent: what another of these nodes says, or one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub threads: Option<u32>,
+    /// What the executor of [`Node::thread`] runs next. Absent: what another of these nodes says, or by wait set.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub order: Option<Order>,
     /// Name of its host; empty if the workload has no hosts.
     #[serde(default)]
     pub host: String,
@@ -182,6 +185,17 @@ pub enum Executor {
         /// Activations a second.
         hz: f64,
     },
+}
+
+/// What an executor runs next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// It looks at its timers, then at its subscriptions in their order: the executors of rclcpp and rclpy that wait
+    /// for sets of entities.
+    WaitSet,
+    /// What came first, message or timer: the events executors.
+    Events,
 }
 
 /// Which messages of several inputs are a set.
@@ -420,6 +434,16 @@ impl Workload {
         threads(beside)
     }
 
+    /// Whether the executor of a node runs what came first. On rclpy, its transport says so.
+    pub fn is_on_events(&self, node: &Node) -> bool {
+        let workloads = || (self.middleware.clone(), self.transport.clone());
+        if node.middleware.clone().unwrap_or_else(workloads) == ("rclpy".into(), "events".into()) {
+            return true;
+        }
+        let beside = self.nodes.iter().filter(|of| node.thread.is_some() && of.thread == node.thread);
+        on_events(beside.chain([node]))
+    }
+
     /// Finds the chain of this name.
     pub fn chain(&self, name: &str) -> Option<&Chain> {
         self.chains.iter().find(|chain| chain.name == name)
@@ -441,6 +465,11 @@ impl Workload {
 /// Number of threads that nodes of one [`Node::thread`] have together.
 pub fn threads<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> usize {
     nodes.into_iter().find_map(|node| node.threads).unwrap_or(1) as usize
+}
+
+/// Whether the executor of nodes of one [`Node::thread`] runs what came first.
+pub fn on_events<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> bool {
+    nodes.into_iter().any(|node| node.order == Some(Order::Events))
 }
 
 /// The host of nodes on boards: each has a microcontroller of its own (study C). Under `hosts`, it describes the link

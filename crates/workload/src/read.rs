@@ -155,6 +155,7 @@ impl Reader<'_, '_> {
             process: span,
             thread: span,
             threads: span,
+            order: span,
             host: span,
             phase: span,
             work: span,

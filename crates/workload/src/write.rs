@@ -1,6 +1,7 @@
 //! Writes the model back as a file that people read.
 
 use crate::document::{flow, scalar, Value, Yaml};
+use crate::grammar;
 use crate::model::*;
 use crate::rates::mean_hz;
 use crate::read::default_size;
@@ -101,6 +102,7 @@ fn write_node(out: &mut String, node: &Node) {
     }
     lines.extend(node.thread.iter().map(|thread| format!("thread: {}", scalar(thread))));
     lines.extend(node.threads.iter().map(|threads| format!("threads: {threads}")));
+    lines.extend(node.order.map(|order| format!("executor: {}", grammar::ORDERS[order as usize])));
     match node.executor {
         Executor::Arrival => lines.extend(node.matching.iter().flat_map(matching)),
         Executor::Spin { hz } => lines.push(format!("spin: {}", format_frequency(hz))),

@@ -38,6 +38,37 @@ fn threads_are_those_of_nodes_that_share_them() {
 }
 
 #[test]
+fn an_events_executor_is_one_thread_that_waits() {
+    let of = |a: &str, b: &str| {
+        format!(
+            "nodes:\n  a: {{thread: t, publishes: {{/t: {{rate: 10 Hz}}}}{a}}}\n  \
+             b: {{thread: t, subscribes: [/t]{b}}}\n  c: {{subscribes: [/t]}}\n"
+        )
+    };
+    for text in
+        [of(", executor: events", ""), of("", ", executor: events"), of(", executor: events", ", executor: events")]
+    {
+        let (workload, _) = parse(&text, "test.yaml").unwrap();
+        let on_events: Vec<bool> = workload.nodes.iter().map(|node| workload.is_on_events(node)).collect();
+        assert_eq!(on_events, [true, true, false], "{text}");
+        assert_eq!(parse(&tacho_workload::write(&workload), "test.yaml").unwrap().0, workload);
+    }
+    let on_rclpy = of("", "").replace("thread: t, ", "").replacen("nodes", "middleware: {rclpy: events}\nnodes", 1);
+    assert!(parse(&on_rclpy, "test.yaml").map(|(of, _)| of.is_on_events(&of.nodes[1])).unwrap());
+    for (text, name) in [
+        (of(", executor: events", ", executor: wait_set"), "split-thread"),
+        (of(", executor: events", ", threads: 2"), "order-unsupported"),
+        (joining("/t: , /u: ", ", spin: 5 Hz, executor: events"), "order-unsupported"),
+        (joining("/t: , /u: ", ", middleware: rclcpp, executor: events"), "order-unsupported"),
+        (joining("/t: , /u: ", ", middleware: {rclpy: events}, executor: events"), "order-unsupported"),
+        (joining("/t: , /u: ", ", executor: polling"), "wrong-value"),
+    ] {
+        let found = names(&text);
+        assert!(!found.is_empty() && found.iter().all(|of| *of == name), "{text}: {found:?}");
+    }
+}
+
+#[test]
 fn groups_are_of_callbacks_that_run_beside_others_and_publish_for_themselves() {
     let of = |subscribes: &str, options: &str| joining(subscribes, &format!(", thread: x, threads: 2{options}"));
     let apart = "/t: {group: slow}, /u: ";

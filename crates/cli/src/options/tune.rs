@@ -108,6 +108,8 @@ pub enum Change {
     Transport,
     /// How many threads run the nodes that share one
     Threads,
+    /// What executors run next: what came first instead of timers and then topics in their order
+    Executor,
     /// The CPU of each node's thread
     Cpus,
     /// The scheduling of each node's thread
@@ -132,6 +134,7 @@ impl Change {
             Change::Process => Key::Process,
             Change::Transport => Key::Transport,
             Change::Threads => Key::Threads,
+            Change::Executor => Key::Executor,
             Change::Cpus => Key::Cpus,
             Change::Priority => Key::Priority,
             Change::Depth => Key::Depth,

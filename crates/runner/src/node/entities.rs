@@ -1,7 +1,7 @@
 //! The entities of a node: subscriptions, publishers, timers. Each is traced as rclcpp traces it.
 
 use crate::node::refusals::Refusals;
-use crate::node::signal::{Available, Signal};
+use crate::node::signal::{Arrivals, Available, Signal};
 use crate::node::trace::Trace;
 use crate::protocol::{Input, NodePlan, Output};
 use std::ffi::CString;
@@ -93,10 +93,10 @@ pub fn subscription(
     of_workload: &tacho_workload::model::Subscription,
     input: &Input,
     latest: bool,
-    signal: &Arc<Signal>,
+    (signal, arrivals): (&Arc<Signal>, Option<&Arc<Arrivals>>),
     trace: Trace,
 ) -> Result<NodeSubscription, Error> {
-    let available = Arc::new(Available::default());
+    let available = Arc::new(Available::of(arrivals));
     // The middleware may call before it has returned the handle; until then it is 0.
     let handle = Arc::new(AtomicU64::new(0));
     let on_data = {

@@ -1,6 +1,7 @@
 //! Runs callbacks: on arrival, at a spin rate, or on a timer.
 
 mod arrival;
+mod events;
 mod publishing;
 mod several_threads;
 mod spinning;
@@ -14,7 +15,7 @@ use crate::node::ending::Ending;
 use crate::node::entities::{self, NodePublisher, NodeSubscription, Timer};
 use crate::node::failure::Failure;
 use crate::node::joined::Joined;
-use crate::node::signal::{Interrupt, Signal};
+use crate::node::signal::{Arrivals, Interrupt, Signal};
 use crate::node::timers::{timers, Served};
 use crate::node::trace::{Member, Trace};
 use crate::protocol::{NodeFigures, NodePlan, OutputFigures};
@@ -23,7 +24,7 @@ use std::time::Duration;
 use tacho_middleware::{Error, Handle, Header, NodeHandle, Received, Session};
 use tacho_recording::clock::{monotonic_ns, thread_cpu_ns};
 use tacho_workload::callbacks::{Answer, Drawing};
-use tacho_workload::model::{threads, Executor};
+use tacho_workload::model::{on_events, threads, Executor};
 use tacho_workload::random::{mix, Draws};
 
 /// The node of which an executor runs the callbacks, or one group of them.
@@ -60,6 +61,7 @@ pub struct NodeExecutor {
     /// Timers of the node; when spinning, the timer of the wakes.
     timers: Vec<OnTimer>,
     signal: Arc<Signal>,
+    arrivals: Option<Arc<Arrivals>>,
     /// What its timer publishes; kept to allocate nothing while it runs.
     due: Vec<Due>,
     /// Whether the thread waits inside the middleware: the middleware can do so, and one subscription is all that it
@@ -106,6 +108,8 @@ fn first_line(trace: Trace, clocked: bool, subscription: u64, callback: u64, mes
 /// The thread of one node or of several, or the threads of several.
 pub struct SharedThread {
     signal: Arc<Signal>,
+    /// Of an events executor: what came for its nodes.
+    arrivals: Option<Arc<Arrivals>>,
     is_alone: bool,
     threads: usize,
 }
@@ -117,8 +121,11 @@ impl SharedThread {
         let waits = |plan: &&NodePlan| !matches!(plan.node.executor, Executor::Spin { .. }) && !plan.inputs.is_empty();
         let polls = session.middleware().has_descriptors() && nodes.iter().any(waits);
         let signal = Arc::new(if polls { Signal::descriptor()? } else { Signal::condition() });
-        let threads = threads(nodes.iter().map(|plan| &plan.node));
-        Ok(SharedThread { signal, is_alone: nodes.len() == 1, threads })
+        let of_workload = || nodes.iter().map(|plan| &plan.node);
+        // A single callback has no order.
+        let callbacks: usize = of_workload().map(|node| node.subscribes.len() + timers(node).len()).sum();
+        let arrivals = (on_events(of_workload()) && callbacks > 1).then(Arc::default);
+        Ok(SharedThread { signal, arrivals, is_alone: nodes.len() == 1, threads: threads(of_workload()) })
     }
 
     /// How many threads they have.
@@ -157,7 +164,8 @@ impl NodeExecutor {
             .iter()
             .zip(&plan.inputs)
             .map(|(s, input)| {
-                entities::subscription(session, handle, s, input, plan.node.only_keeps(s), &signal, trace)
+                let by = (&signal, thread.arrivals.as_ref());
+                entities::subscription(session, handle, s, input, plan.node.only_keeps(s), by, trace)
             })
             .collect::<Result<Vec<_>, Error>>()?;
         // A separate sequence, so that the draws of work do not depend on the content of messages.
@@ -213,6 +221,7 @@ impl NodeExecutor {
             publishers,
             timers,
             signal,
+            arrivals: thread.arrivals.clone(),
             due: Vec::new(),
             waits_inside,
             is_interruptible: waits_inside && session.middleware().has_wake(),
@@ -276,6 +285,10 @@ impl NodeExecutor {
                 let (wakes, name) = (Grid::new(start_ns, *phase, *hz), name.clone());
                 nodes[0].spin(wakes).map(|()| 0).map_err(|failure| (name, failure))
             }
+            [NodeExecutor { arrivals: Some(arrivals), .. }, ..] => {
+                let arrivals = arrivals.clone();
+                NodeExecutor::on_events(nodes, start_ns, &arrivals).map(|()| 0)
+            }
             _ => NodeExecutor::on_arrival(nodes, start_ns).map(|()| 0),
         };
         // What threads used cannot be divided among their nodes: the first has all of it.
@@ -322,7 +335,7 @@ impl NodeExecutor {
         let Some(message) = input.subscription.take()? else { return Ok(false) };
         let (header, start_ns) = first_line(trace, clocked, input.handle, input.callback, &message);
         // There may be more: the middleware need not announce them until the queue was empty.
-        input.available.set();
+        input.available.set_again();
         input.taken += 1;
         let (callback, latest) = (input.callback, input.latest);
         if self.task.is_some() {

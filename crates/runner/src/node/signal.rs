@@ -1,10 +1,11 @@
 //! Wakes a waiting node: from a thread of the middleware, or by the kernel itself.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tacho_middleware::Waker;
 use tacho_recording::clock::monotonic_ns;
@@ -126,23 +127,86 @@ impl Poll {
     }
 }
 
-/// Whether a queue may hold messages. The middleware sets it; the node clears it before it looks at the queue.
+/// What came for an events executor, first come first.
 #[derive(Debug, Default)]
-pub struct Available(AtomicBool);
+pub struct Arrivals {
+    came: Mutex<VecDeque<Arrival>>,
+    subscriptions: AtomicUsize,
+}
+
+/// That a subscription, by its number in the executor, has a message: since when, by CLOCK_MONOTONIC.
+#[derive(Debug)]
+struct Arrival {
+    at_ns: i64,
+    subscription: usize,
+}
+
+impl Arrivals {
+    fn queue(&self) -> MutexGuard<'_, VecDeque<Arrival>> {
+        self.came.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a subscription, and returns its number.
+    fn add(&self) -> usize {
+        self.subscriptions.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn push(&self, subscription: usize) {
+        let mut queue = self.queue();
+        queue.push_back(Arrival { at_ns: monotonic_ns(), subscription });
+    }
+
+    fn is_noted(&self, subscription: usize) -> bool {
+        self.queue().iter().any(|arrival| arrival.subscription == subscription)
+    }
+
+    /// Takes the first one, if it came by an instant; returns the number of its subscription.
+    pub fn pop_by(&self, ns: i64) -> Option<usize> {
+        let mut queue = self.queue();
+        queue.front().filter(|first| first.at_ns <= ns)?;
+        queue.pop_front().map(|first| first.subscription)
+    }
+}
+
+/// Whether a queue may hold messages. The middleware sets it; the node clears it before it looks at the queue.
+#[derive(Debug)]
+pub struct Available {
+    is_set: AtomicBool,
+    /// Of an events executor: what came, and the number of the subscription.
+    arrivals: Option<(Arc<Arrivals>, usize)>,
+}
 
 impl Available {
-    /// Notes that a message may be there.
+    /// Of the next subscription of an executor, which has `arrivals` if it is an events executor.
+    pub fn of(arrivals: Option<&Arc<Arrivals>>) -> Available {
+        Available { is_set: AtomicBool::new(false), arrivals: arrivals.map(|of| (of.clone(), of.add())) }
+    }
+
+    /// Notes that a message came.
     pub fn set(&self) {
-        self.0.store(true, Ordering::Release);
+        self.is_set.store(true, Ordering::Release);
+        if let Some((arrivals, subscription)) = &self.arrivals {
+            arrivals.push(*subscription);
+        }
+    }
+
+    /// Notes that there may be more messages than were announced.
+    pub fn set_again(&self) {
+        self.is_set.store(true, Ordering::Release);
+        if let Some((arrivals, subscription)) = &self.arrivals {
+            if !arrivals.is_noted(*subscription) {
+                arrivals.push(*subscription);
+            }
+        }
     }
 
     /// Whether a message may be there; clears it.
     pub fn take(&self) -> bool {
-        self.0.swap(false, Ordering::Acquire)
+        self.is_set.swap(false, Ordering::Acquire)
     }
 
     /// Whether a message may be there, without clearing it.
     pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        self.is_set.load(Ordering::Acquire)
     }
 }

@@ -80,6 +80,9 @@ impl Simulation {
         let handle = to.handle;
         let Node { executed_by, is_busy, .. } = self.nodes[node];
         self.trace.put(self.processes[process].stream, now, number::node_data_available, &[handle])?;
+        if let Some(events) = &mut self.executors[executed_by].events {
+            events.push_back((now, node, subscription));
+        }
         let waiting = self.executors[executed_by].looks;
         let waiting = waiting.filter(|worker| !is_busy && self.workers[*worker].waits == Waits::ForMessage);
         if let Some(worker) = waiting {

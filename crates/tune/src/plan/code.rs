@@ -31,10 +31,12 @@ pub(super) fn places(turned: &Turned, before: &Workload, after: &Workload, measu
     let of_nodes: Vec<&Node> = before
         .nodes
         .iter()
-        .filter(|node| node.name == *of || *key == Key::Threads && node.thread.as_ref() == Some(of))
+        .filter(|node| {
+            node.name == *of || matches!(key, Key::Threads | Key::Executor) && node.thread.as_ref() == Some(of)
+        })
         .collect();
     let is_meant = |node: &Node, callback: &CallbackFigures| match (key, callback.kind.as_str()) {
-        (Key::Thread | Key::Threads, "subscription" | "timer") => true,
+        (Key::Thread | Key::Threads | Key::Executor, "subscription" | "timer") => true,
         (Key::Period | Key::Phase, "timer") => true,
         (Key::Fusion, "subscription") => true,
         (Key::Group, "subscription" | "timer") => {
@@ -104,6 +106,8 @@ fn sketch(key: Key, in_python: bool) -> Option<&'static str> {
         (Key::Thread, false) => CPP_THREAD,
         (Key::Threads, true) => PYTHON_THREADS,
         (Key::Threads, false) => CPP_THREADS,
+        (Key::Executor, true) => PYTHON_EVENTS,
+        (Key::Executor, false) => CPP_EVENTS,
         (Key::Phase, true) => PYTHON_PHASE,
         _ => return None,
     })
@@ -168,6 +172,25 @@ executor.spin()
 
 const CPP_THREADS: &str = "\
 rclcpp::executors::MultiThreadedExecutor executor(rclcpp::ExecutorOptions(), THREADS);
+for (const auto &node : NODES) {
+  executor.add_node(node);
+}
+executor.spin();
+";
+
+const PYTHON_EVENTS: &str = "\
+# rclpy has it from Kilted on, as an experiment.
+from rclpy.experimental import EventsExecutor
+
+executor = EventsExecutor()
+for node in NODES:
+    executor.add_node(node)
+executor.spin()
+";
+
+const CPP_EVENTS: &str = "\
+// #include <rclcpp/experimental/executors/events_executor/events_executor.hpp>
+rclcpp::experimental::executors::EventsExecutor executor;
 for (const auto &node : NODES) {
   executor.add_node(node);
 }

@@ -34,6 +34,7 @@ fn why(key: Key) -> &'static str {
         Key::Thread => "Callbacks of other nodes no longer keep the thread of the node.",
         Key::Group => "Callbacks of one group wait for each other. In a group of its own, it keeps no other waiting.",
         Key::Threads => "Callbacks of different nodes run beside each other.",
+        Key::Executor => "The thread runs callbacks in the order in which their messages and timers came.",
         Key::Cpus => "On this CPU the node competes with fewer others.",
         Key::Priority => "The node gets a CPU earlier or later than others that are ready.",
         Key::Depth => "A queue keeps old messages, or overwrites new ones.",
@@ -79,6 +80,10 @@ fn how(step: &PlanStep) -> &'static str {
         Key::Threads => {
             "Run the nodes on a `MultiThreadedExecutor` with so many threads; each node keeps its default callback \
              group. `component_container_mt` with the parameter `thread_num` does this for its components."
+        }
+        Key::Executor => {
+            "Run the node, or the nodes of this thread, on an events executor. What it takes itself is not known from \
+             a run of another executor: it mostly takes less CPU time."
         }
         Key::Cpus | Key::Priority => "`launch_prefix.py`, or `systemd/`.",
         Key::Depth => "`parameters.yaml`, or the depth in the code.",

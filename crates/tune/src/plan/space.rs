@@ -55,6 +55,8 @@ pub enum Key {
     Transport,
     /// How many threads run the nodes that share one.
     Threads,
+    /// What the executor of a node or of a shared thread runs next.
+    Executor,
     /// The CPU of a node's thread.
     Cpus,
     /// The scheduling of a node's thread.
@@ -65,7 +67,7 @@ pub enum Key {
 
 impl Key {
     /// All keys.
-    pub const ALL: [Key; 12] = [
+    pub const ALL: [Key; 13] = [
         Key::Spin,
         Key::Phase,
         Key::Process,
@@ -73,6 +75,7 @@ impl Key {
         Key::Thread,
         Key::Group,
         Key::Threads,
+        Key::Executor,
         Key::Cpus,
         Key::Priority,
         Key::Depth,
@@ -80,7 +83,8 @@ impl Key {
         Key::Period,
     ];
     /// The keys that may change unless the user names others. Processes and transports need [`super::alternatives`],
-    /// phases need timers that are started together, fusion and periods change what the system does.
+    /// phases need timers that are started together, fusion and periods change what the system does, and what an events
+    /// executor costs is not known from runs of another one.
     pub const USUAL: [Key; 7] =
         [Key::Spin, Key::Thread, Key::Group, Key::Threads, Key::Cpus, Key::Priority, Key::Depth];
 
@@ -96,6 +100,7 @@ impl Key {
             Key::Process => "process",
             Key::Transport => "transport",
             Key::Threads => "threads",
+            Key::Executor => "executor",
             Key::Cpus => "cpus",
             Key::Priority => "priority",
             Key::Depth => "depth",
@@ -197,6 +202,7 @@ impl Space {
             let of: Vec<&str> = match key {
                 Key::Depth => topics.clone(),
                 Key::Threads => threads.clone(),
+                Key::Executor => executors(workload),
                 Key::Transport => vec![workload.middleware.as_str()],
                 _ => workload.nodes.iter().map(|node| node.name.as_str()).collect(),
             };
@@ -205,6 +211,7 @@ impl Space {
                     (Key::Depth, _) => depths(workload, of),
                     (Key::Threads, _) if on_thread(workload, of).any(|node| python.contains(&node.name)) => vec![],
                     (Key::Threads, _) => threads_of(workload, of),
+                    (Key::Executor, _) => vec![Setting::Events],
                     (Key::Transport, _) => machine.transports.iter().cloned().map(Setting::Transport).collect(),
                     (Key::Phase, Some(node)) => shifts(workload, chain, node).into_iter().map(Setting::Phase).collect(),
                     (Key::Process, Some(node)) => {
@@ -275,6 +282,21 @@ fn shared_threads(workload: &Workload) -> Vec<&str> {
         }
     }
     threads
+}
+
+/// Shared threads and nodes with a thread of their own whose callbacks wait for each other on one executor that looks
+/// at wait sets.
+fn executors(workload: &Workload) -> Vec<&str> {
+    let callbacks = |node: &Node| node.subscribes.len() + node.clock_rates().count();
+    let waits = |nodes: &[&Node]| {
+        let is_one = nodes.iter().all(|node| workload.threads_of(node) == 1 && !workload.is_on_events(node));
+        let on_arrival = nodes.iter().all(|node| !matches!(node.executor, Executor::Spin { .. }));
+        is_one && on_arrival && nodes.iter().map(|node| callbacks(node)).sum::<usize>() > 1
+    };
+    let threads = shared_threads(workload).into_iter();
+    let of_threads = threads.filter(|thread| waits(&on_thread(workload, thread).collect::<Vec<_>>()));
+    let alone = workload.nodes.iter().filter(|node| node.thread.is_none() && waits(&[node]));
+    of_threads.chain(alone.map(|node| node.name.as_str())).collect()
 }
 
 /// More threads than there are callback groups would be idle.

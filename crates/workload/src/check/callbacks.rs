@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::diagnostic::{Report, Span};
-use crate::model::{Executor, Node, Own, Work};
+use crate::model::{threads, Executor, Node, Order, Own, Work};
 use std::collections::BTreeMap;
 
 /// Their nodes have one load, and publish the same from all inputs.
@@ -33,6 +33,7 @@ impl Check<'_> {
                 );
             }
             self.recorded_times(at, plugin, report);
+            self.order(at, plugin, report);
             if let (true, Some(thread)) = (["rclcpp", "rclpy", ON_BOARDS].contains(&plugin), &node.thread) {
                 report.error(
                     "callbacks-unsupported",
@@ -70,6 +71,29 @@ impl Check<'_> {
                 );
             }
         }
+    }
+
+    /// The order of events needs an executor of one thread that waits for them.
+    fn order(&self, at: usize, plugin: &str, report: &mut Report) {
+        let (node, places) = (&self.nodes[at], &self.reading.nodes[at]);
+        if node.order != Some(Order::Events) {
+            return;
+        }
+        let threads = self.threads_of(node);
+        let (found, expected) = match (node.executor, plugin) {
+            (_, "rclpy") => ("middleware: rclpy".to_owned(), "`middleware: {rclpy: events}`, or another one"),
+            (_, "rclcpp" | ON_BOARDS) => (plugin.to_owned(), "another middleware, such as ros2"),
+            (Executor::Spin { .. }, _) => ("`spin`".to_owned(), "on: arrival or on: timer"),
+            _ if threads > 1 => (format!("`threads: {threads}`"), "one thread"),
+            _ => return,
+        };
+        report.error(
+            "order-unsupported",
+            places.order,
+            format!("the executor of `{}` cannot run what came first", node.name),
+            format!("`executor: events` with {found}"),
+            expected,
+        );
     }
 
     /// `from` names inputs and timers of the node.
@@ -167,6 +191,10 @@ impl Check<'_> {
         }
     }
 
+    fn threads_of(&self, node: &Node) -> usize {
+        threads(self.nodes.iter().filter(|of| node.thread.is_some() && of.thread == node.thread))
+    }
+
     /// Nodes of a thread are of one process and are scheduled alike.
     fn threads(&self, report: &mut Report) {
         let run = &self.reading.workload.run;
@@ -207,6 +235,11 @@ impl Check<'_> {
                 let found =
                     format!("processes `{}` and `{}`, or other hosts or middlewares", first.process, node.process);
                 refuse(message(), found, "one process, host and middleware a thread");
+            }
+            let orders = || self.nodes.iter().filter(of_thread).filter_map(|of| of.order);
+            if let (Some(order), true) = (node.order, orders().any(|other| Some(other) != node.order)) {
+                let found = format!("`executor: {}` and another one", crate::grammar::ORDERS[order as usize]);
+                refuse(message(), found, "one `executor` a thread");
             }
             let (cpus, priority) = (|of: &Node| run.cpus_of(&of.name), |of: &Node| run.priority_of(&of.name));
             if cpus(first) != cpus(node) || priority(first) != priority(node) {

@@ -23,6 +23,7 @@ pub(crate) struct NodePlaces {
     pub process: Span,
     pub thread: Span,
     pub threads: Span,
+    pub order: Span,
     pub host: Span,
     pub phase: Span,
     pub work: Span,
@@ -55,6 +56,11 @@ impl Reader<'_, '_> {
         Some((plugin?, transport?))
     }
 
+    fn order(&mut self, yaml: &Yaml) -> Option<Order> {
+        let order = self.one_of(yaml, grammar::ORDERS, Form::OneOf(grammar::ORDERS))?;
+        Some([Order::WaitSet, Order::Events][order])
+    }
+
     pub(super) fn node(&mut self, name: String, key: &Yaml, yaml: &Yaml) -> (Node, NodePlaces) {
         let errors_before = self.report.errors.len();
         let fields = self.fields(yaml, &grammar::NODE).unwrap_or_default();
@@ -67,6 +73,7 @@ impl Reader<'_, '_> {
                 .unwrap_or_else(|| name.clone()),
             thread,
             threads: fields.get("threads").and_then(|y| self.whole_number(y, 2, 64)).map(|threads| threads as u32),
+            order: fields.get("executor").and_then(|y| self.order(y)),
             host: fields.get("host").and_then(|y| self.name(y)).unwrap_or_default(),
             middleware: fields.get("middleware").and_then(|y| self.middleware(y)),
             phase_percent: fields.get("phase").and_then(|y| self.percent(y)),
@@ -78,6 +85,7 @@ impl Reader<'_, '_> {
             process: fields.get("process").map_or(key.span, |y| y.span),
             thread: fields.get("thread").map_or(key.span, |y| y.span),
             threads: fields.get("threads").map_or(key.span, |y| y.span),
+            order: fields.get("executor").map_or(key.span, |y| y.span),
             host: fields.get("host").map_or(key.span, |y| y.span),
             phase: fields.get("phase").map_or(key.span, |y| y.span),
             work: fields.get("work").map_or(key.span, |y| y.span),

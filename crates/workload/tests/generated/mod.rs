@@ -282,6 +282,9 @@ impl Draw {
                     (publication.rate_hz, publication.sent_at) = self.recorded();
                 }
             }
+            let may_order = is_plain && host != MICRO_HOST && !matches!(executor, Executor::Spin { .. });
+            let order =
+                (may_order && self.chance()).then(|| if self.chance() { Order::Events } else { Order::WaitSet });
             let is_clocked = executor != Executor::Arrival || publication.rate_hz.is_some() || !timers.is_empty();
             let phase_percent = (is_clocked && self.chance()).then(|| self.below(800) as f64 / 8.0);
             nodes.push(Node {
@@ -299,6 +302,7 @@ impl Draw {
                 work,
                 thread: None,
                 threads: None,
+                order,
             });
         }
         let chain = nodes.iter().map(|node| node.name.clone()).collect();

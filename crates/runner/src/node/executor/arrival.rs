@@ -86,6 +86,17 @@ impl Waiting {
         Ok(Waiting { signal, trace, poll, available })
     }
 
+    /// Node and index of a subscription, by its number.
+    pub fn place(&self, number: usize) -> (usize, usize) {
+        let (node, index, _) = self.available[number];
+        (node, index)
+    }
+
+    /// Whether only a wait shows what came.
+    pub fn is_by_descriptors(&self) -> bool {
+        self.poll.is_some()
+    }
+
     /// Node and index of the subscriptions that may have a message.
     pub fn inputs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.available.iter().filter(|(.., available)| available.is_set()).map(|(node, index, _)| (*node, *index))
@@ -131,16 +142,7 @@ impl NodeExecutor {
         let (mut due, mut available) = (Vec::with_capacity(timed.len()), Vec::new());
         loop {
             let now = monotonic_ns();
-            let mut next = i64::MAX;
-            for (node, is_over) in nodes.iter_mut().zip(&mut is_over).filter(|(_, is_over)| !**is_over) {
-                *is_over = node.is_over(now)?;
-                if !*is_over {
-                    next = next.min(node.ending.ns());
-                }
-            }
-            if is_over.iter().all(|is_over| *is_over) {
-                break;
-            }
+            let Some(mut next) = NodeExecutor::next_end(nodes, &mut is_over, now)? else { break };
             // Computes the next due time before running callbacks, because any work of a source after its message would
             // delay a receiver on the same CPU.
             for of in timed.iter_mut().filter(|of| !is_over[of.node]) {
@@ -175,11 +177,32 @@ impl NodeExecutor {
                 }
             }
         }
+        NodeExecutor::skip_what_is_left(nodes, &timed);
+        Ok(())
+    }
+
+    /// When the first of those nodes ends that are not over yet; `None` if all are.
+    pub(super) fn next_end(
+        nodes: &mut [NodeExecutor],
+        is_over: &mut [bool],
+        now: i64,
+    ) -> Result<Option<i64>, (String, Failure)> {
+        let mut next = None;
+        for (node, is_over) in nodes.iter_mut().zip(is_over).filter(|(_, is_over)| !**is_over) {
+            *is_over = node.is_over(now)?;
+            if !*is_over {
+                next = Some(next.map_or(node.ending.ns(), |next: i64| next.min(node.ending.ns())));
+            }
+        }
+        Ok(next)
+    }
+
+    /// Counts what timers left out at the end.
+    pub(super) fn skip_what_is_left(nodes: &mut [NodeExecutor], timed: &[Timed]) {
         for of in timed {
             let node = &mut nodes[of.node];
             node.skip_all(of.timer, of.left_before(node.ending.ns()));
         }
-        Ok(())
     }
 
     /// Runs a timer that was due, and counts what it left out before.

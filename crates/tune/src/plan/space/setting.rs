@@ -6,7 +6,7 @@ use super::fusion::{fuse, Fusion};
 use super::on_thread;
 use super::phases::{shift, Shift};
 use crate::apply::{describe, wake_on_arrival, Change};
-use tacho_workload::model::{threads, Executor, Node, Scheduling, Workload};
+use tacho_workload::model::{threads, Executor, Node, Order, Scheduling, Workload};
 use tacho_workload::units::format_percent;
 
 /// One option of a knob.
@@ -23,6 +23,7 @@ pub(super) enum Setting {
     Process(String),
     Transport(String),
     Threads(u32),
+    Events,
     Cpu(u32),
     Scheduling(Scheduling),
     Depth(u32),
@@ -40,6 +41,7 @@ impl Setting {
                 subscriptions.filter(|s| s.topic == of && !s.qos.keep_all).for_each(|s| s.qos.depth = *depth);
             }
             Setting::Threads(threads) => set_threads(workload, of, *threads),
+            Setting::Events => run_what_came_first(workload, of),
             Setting::OwnGroup(callback) => separate(workload, of, *callback),
             Setting::Phase(by) => shift(workload, of, by),
             Setting::Process(process) => join(workload, of, process),
@@ -117,6 +119,7 @@ impl Setting {
                 };
                 (before, format!("{after} threads"))
             }
+            Setting::Events => ("an executor with a wait set".into(), "an events executor".into()),
             Setting::Cpu(cpu) => (cpus(workload.run.cpus_of(of)), cpus(&[*cpu])),
             Setting::Scheduling(after) => {
                 (workload.run.priority_of(of).map_or("no priority".into(), priority), priority(*after))
@@ -174,6 +177,15 @@ pub(super) fn set_threads(workload: &mut Workload, thread: &str, threads: u32) {
     let is_shared = at_once(workload, thread) > 1;
     for node in workload.nodes.iter_mut().filter(|node| node.thread.as_deref() == Some(thread)) {
         node.threads = (is_shared && threads > 1).then_some(threads);
+    }
+}
+
+/// Lets the executor of a node or of a shared thread run what came first, unless it has several threads by now.
+fn run_what_came_first(workload: &mut Workload, of: &str) {
+    let is_its = |node: &Node| node.thread.as_deref().unwrap_or(&node.name) == of;
+    let one = workload.nodes.iter().filter(|node| is_its(node)).all(|node| workload.threads_of(node) == 1);
+    for node in workload.nodes.iter_mut().filter(|node| one && is_its(node)) {
+        node.order = Some(Order::Events);
     }
 }
 

@@ -1,0 +1,88 @@
+//! Nodes on an events executor: what came first runs first.
+
+mod lab;
+
+use lab::{figures, workload, Lab};
+use std::collections::BTreeMap;
+use tacho_events::run::RunDirectory;
+use tacho_events::{Payload, Reader};
+
+/// Callbacks that sleep for nine tenths of the time in all, so that messages and timers wait for each other.
+fn system(middleware: &str, executor: &str) -> String {
+    let qos = if middleware == "socket" { "depth: 100, reliability: best_effort" } else { "depth: 100" };
+    format!(
+        "
+nodes:
+  camera: {{publishes: {{/a: {{size: 64 B, rate: 100 Hz, {qos}}}}}}}
+  lidar:  {{publishes: {{/b: {{size: 64 B, rate: 20 Hz, {qos}}}}}}}
+  first:  {{thread: one, {executor}sleep: 7.5 ms, subscribes: {{/a: {{{qos}}}}}}}
+  second: {{thread: one, sleep: 3 ms, subscribes: {{/b: {{{qos}}}}}, timers: {{tick: {{rate: 30 Hz, sleep: 2 ms}}}},
+           publishes: {{/c: {{rate: 10 Hz, sleep: 2 ms, size: 64 B, {qos}}}}}}}
+  end:    {{subscribes: {{/c: {{{qos}}}}}}}
+run: {{duration: 2 s}}
+"
+    )
+}
+
+/// When what the thread ran came, in the order in which it ran: messages, and the timer that publishes.
+fn came_ns(run: &RunDirectory) -> Vec<i64> {
+    let mut reader = Reader::open(run).unwrap();
+    let (mut arrivals, mut takes): (BTreeMap<u64, Vec<i64>>, Vec<(u32, u64, i64)>) = Default::default();
+    let mut dues = Vec::new();
+    while let Some(event) = reader.next_event() {
+        let at_ns = event.time.as_ns();
+        match event.payload {
+            Payload::NodeDataAvailable { subscription } => arrivals.entry(subscription.0).or_default().push(at_ns),
+            Payload::NodeTake { subscription, .. } => takes.push((event.thread.0, subscription.0, at_ns)),
+            Payload::NodeDue { due_ns, .. } => dues.push((event.thread.0, due_ns, at_ns)),
+            _ => {}
+        }
+    }
+    // The thread that takes from two subscriptions.
+    let kinds = |thread: u32| takes.iter().filter(|of| of.0 == thread).map(|of| of.1).collect::<Vec<_>>();
+    let is_it = |thread: &u32| kinds(*thread).iter().any(|of| *of != kinds(*thread)[0]);
+    let thread = takes.iter().map(|of| of.0).find(is_it).expect("a thread with two subscriptions");
+    let (mut taken, mut all): (BTreeMap<u64, usize>, Vec<(i64, i64)>) = Default::default();
+    for (_, subscription, at_ns) in takes.iter().filter(|of| of.0 == thread) {
+        let number = taken.entry(*subscription).or_default();
+        all.push((*at_ns, arrivals[subscription][*number]));
+        *number += 1;
+    }
+    all.extend(dues.iter().filter(|of| of.0 == thread).map(|(_, due_ns, at_ns)| (*at_ns, *due_ns)));
+    all.sort_unstable();
+    all.into_iter().map(|(_, came_ns)| came_ns).collect()
+}
+
+/// How many of them ran before something that had come earlier.
+fn out_of_order(came_ns: &[i64]) -> usize {
+    // The arrival is recorded just before the executor hears of it.
+    let near_ns = 200_000;
+    came_ns.windows(2).filter(|pair| pair[0] > pair[1] + near_ns).count()
+}
+
+#[test]
+fn callbacks_run_in_the_order_in_which_messages_and_timers_came() {
+    let counted = ["executor: events, ", ""].map(|executor| {
+        let lab = Lab::new();
+        lab.run(&workload("inproc", &system("inproc", executor))).unwrap();
+        let came_ns = came_ns(&lab.run_directory());
+        assert!(came_ns.len() > 200, "{executor}: {}", came_ns.len());
+        out_of_order(&came_ns)
+    });
+    // A thread that lost its CPU between the two lines may be late with one of them.
+    assert!(counted[0] <= 2 && counted[1] > 20, "{counted:?}");
+}
+
+#[test]
+fn all_messages_are_taken_on_every_middleware() {
+    for middleware in ["inproc", "ros2", "socket"] {
+        let lab = Lab::new();
+        let ran = lab.run(&workload(middleware, &system(middleware, "executor: events, "))).unwrap();
+        for (node, source) in [("first", "camera"), ("second", "lidar"), ("end", "second")] {
+            assert_eq!(figures(&ran, node).taken, [figures(&ran, source).outputs[0].sent], "{middleware}: {node}");
+        }
+        let second = figures(&ran, "second");
+        assert!(second.callbacks > 40 + 60 + 20 - 10, "{middleware}: {}", second.callbacks);
+        assert!(second.outputs[0].sent > 15, "{middleware}: {}", second.outputs[0].sent);
+    }
+}
