@@ -1,10 +1,11 @@
 """What the end-to-end tests share: the places of things, and a DDS domain for each test."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from command import Tacho
 from domains import free_domain
 from places import ROOT
@@ -22,6 +23,18 @@ def tacho(tmp_path: Path) -> Iterator[Tacho]:
     made = Tacho(tmp_path, environment)
     yield made
     made.end()
+
+
+@pytest.fixture
+def twin(tacho: Tacho) -> Callable[..., dict]:
+    """Makes the twin of a run, `twin.yaml`, and returns it."""
+
+    def model(run, *options):
+        tacho("model", run, "-o", "twin.yaml", *options)
+        tacho("check", "twin.yaml")
+        return yaml.safe_load((tacho.directory / "twin.yaml").read_text())
+
+    return model
 
 
 @pytest.fixture

@@ -29,7 +29,9 @@ time.sleep(0.5)
 due = time.monotonic()
 for number, interval in zip(range(count), itertools.cycle(INTERVALS_S)):
     time.sleep(max(0, due - time.monotonic()))
-    print("sent", number, time.monotonic_ns(), flush=True)
+    # One write a line: the listener prints to the same pipe.
+    sys.stdout.write(f"sent {number} {time.monotonic_ns()}\n")
+    sys.stdout.flush()
     publisher.publish(String(data=f"track {number}"))
     due += interval
 time.sleep(0.5)

@@ -1,8 +1,8 @@
 """A camera, a detector and a mapper, ordinary rclpy nodes. The mapper's callback keeps its thread for long.
 
-usage: shared_thread.py camera|together|apart SECONDS
+usage: shared_thread.py camera|together|apart SECONDS [computes]
 
-`camera` publishes. `together` runs the detector and the mapper on one executor, `apart` on an executor each.
+With `computes`, the mapper computes instead of sleeping. `camera` publishes. `together` runs the detector and the mapper on one executor, `apart` on an executor each.
 """
 
 import os
@@ -44,12 +44,17 @@ class Mapper(Node):
         self.timer = self.create_timer(0.13, self.update)
 
     def update(self):
-        time.sleep(0.08)
+        if computes:
+            begun = time.thread_time()
+            while time.thread_time() - begun < 0.08:
+                pass
+        else:
+            time.sleep(0.08)
         self.publisher.publish(String(data="map"))
 
 
 rclpy.init()
-way, seconds = sys.argv[1], float(sys.argv[2])
+way, seconds, computes = sys.argv[1], float(sys.argv[2]), sys.argv[3:] == ["computes"]
 nodes = [Camera()] if way == "camera" else [Detector(), Mapper()]
 executors = [SingleThreadedExecutor() for _ in (nodes if way == "apart" else nodes[:1])]
 for place, node in enumerate(nodes):

@@ -1,15 +1,41 @@
 //! What tables show of each callback: how often it ran, what it took, what it published.
 
 use crate::calls::Calls;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use tacho_events::run::RunInfo;
 use tacho_tables::publish_calls::PublishCalls;
 use tacho_tables::row::Row;
-use tacho_tables::{Callback, Endpoint, Execution, OffCpu, Tables};
+use tacho_tables::{Callback, Endpoint, Execution, OffCpu, Process, Tables};
 
 /// Topics of the client library itself.
 pub fn is_of_library(topic: &str) -> bool {
     matches!(topic, "/rosout" | "/parameter_events" | "ros_discovery_info") || !topic.starts_with('/')
+}
+
+/// Executions of a callback in Python that no other one ran beside, from which on they stand for the others.
+const LEAST_ALONE: usize = 20;
+
+/// Executions of callbacks in Python during which another thread of the process ran one, too.
+fn beside_another_in_python(tables: &Tables) -> HashSet<Row<Execution>> {
+    let mut of_processes: BTreeMap<Row<Process>, Vec<(i64, i64, u32, Row<Execution>)>> = BTreeMap::new();
+    for (row, execution) in tables.executions.numbered() {
+        let callback = &tables.callbacks[execution.callback];
+        if let (true, Some(end_ns)) = (callback.is_python(), execution.end_ns.get()) {
+            let spans = of_processes.entry(callback.process).or_default();
+            spans.push((execution.start_ns, end_ns, execution.tid, row));
+        }
+    }
+    let mut beside = HashSet::new();
+    for spans in of_processes.values_mut() {
+        spans.sort_unstable();
+        for (at, (_, end_ns, tid, row)) in spans.iter().enumerate() {
+            let later = spans[at + 1..].iter().take_while(|(start_ns, ..)| start_ns < end_ns);
+            for (.., other) in later.filter(|(_, _, other, _)| other != tid) {
+                beside.extend([*row, *other]);
+            }
+        }
+    }
+    beside
 }
 
 /// A callback with its executions in the window that counts.
@@ -25,6 +51,10 @@ pub struct CallbackSeen {
     pub is_wall: bool,
     /// Time of each off the CPU, ns; empty where it is not known.
     pub off_ns: Vec<i64>,
+    /// Whether another thread ran a callback in Python beside each; as long as `off_ns`.
+    beside: Vec<bool>,
+    /// Whether those times may have waits for the interpreter.
+    pub has_waits_for_interpreter: bool,
     /// Whether each published.
     pub published: Vec<bool>,
     /// What it published, by topic.
@@ -59,6 +89,28 @@ impl Sent {
 }
 
 impl CallbackSeen {
+    /// A callback in Python that another one ran beside may have waited for the interpreter, which the twin does
+    /// itself: the time off the CPU of the last execution without counts instead. If there are too few of these, they
+    /// all keep theirs.
+    fn leave_out_waits(&mut self) {
+        let alone = self.beside.iter().filter(|beside| !**beside).count();
+        if alone == self.beside.len() {
+            return;
+        }
+        if alone < LEAST_ALONE {
+            self.has_waits_for_interpreter = true;
+            return;
+        }
+        let first = self.beside.iter().position(|beside| !*beside).unwrap_or(0);
+        let mut last_ns = self.off_ns[first];
+        for (off_ns, beside) in self.off_ns.iter_mut().zip(&self.beside) {
+            if !*beside {
+                last_ns = *off_ns;
+            }
+            *off_ns = last_ns;
+        }
+    }
+
     /// Some executions of several callbacks, as if of one: in the order in which they started, because each time may
     /// depend on the one before.
     pub fn together<'a>(
@@ -120,6 +172,7 @@ impl Seen {
                 *blocked.entry(row).or_default() += interval.to_ns - interval.from_ns;
             }
         }
+        let beside = beside_another_in_python(tables);
         let has_scheduler = !tables.preemptions.is_empty();
         let publish_calls = PublishCalls::of_callbacks(tables, &published);
         let taken_in = calls.taken_in();
@@ -144,6 +197,7 @@ impl Seen {
             if let Some(cpu_ns) = execution.cpu_ns.get() {
                 let off_ns = if has_scheduler { blocked.get(&row).copied().unwrap_or(0) } else { wall_ns - cpu_ns };
                 of.off_ns.push(off_ns.max(0));
+                of.beside.push(beside.contains(&row));
             }
             of.published.push(!sent.is_empty());
             of.tids.insert(execution.tid);
@@ -151,6 +205,8 @@ impl Seen {
                 of.topics.entry(endpoints[publisher.index()].topic.clone()).or_default().add(of.runs);
             }
         }
+        let all = callbacks.values_mut().chain(handlers.values_mut().map(|(_, of)| of));
+        all.for_each(CallbackSeen::leave_out_waits);
         let is_wall =
             !callbacks.is_empty() && tables.executions.iter().all(|execution| execution.cpu_ns.get().is_none());
         Seen { callbacks, handlers, outside, is_wall, from_ns, to_ns }

@@ -261,7 +261,7 @@ Pss:                   8 kB
         println!("ready");
         lines.next();
         // In a thread that has ended when the test reads.
-        let burn = || crate::node::work::compute(CPU_MS * 1_000_000);
+        let burn = || crate::node::work::compute(CPU_MS * 1_000_000, || ());
         std::thread::spawn(burn).join().unwrap();
         let memory = vec![1u8; ALLOCATED];
         for _ in 0..SLEEPS {

@@ -303,7 +303,7 @@ impl<'a> Run<'a> {
 
     fn messages(&self, samples: &mut Samples) {
         // Many messages go one way.
-        let mut transits: BTreeMap<(Row<Endpoint>, Row<Endpoint>, bool), Vec<i64>> = BTreeMap::new();
+        let mut transits: BTreeMap<(Row<Endpoint>, Row<Endpoint>, bool), Vec<(i64, i64)>> = BTreeMap::new();
         for message in &self.tables.messages {
             let Some(publish_ns) = message.publish_ns.get() else { continue };
             let is_recorded = message.arrival_ns.get().is_some();
@@ -311,7 +311,7 @@ impl<'a> Run<'a> {
             let Some(arrival_ns) = arrival_ns else { continue };
             if let Some(publisher) = message.publisher {
                 let transit = transits.entry((publisher, message.subscription, is_recorded)).or_default();
-                transit.push(arrival_ns - publish_ns);
+                transit.push((publish_ns, arrival_ns));
             }
             let Some(row) = message.execution.filter(|_| is_recorded) else { continue };
             let execution = &self.tables.executions[row];
@@ -333,7 +333,10 @@ impl<'a> Run<'a> {
                 }
             }
         }
-        for ((publisher, subscription, is_recorded), times) in transits {
+        for ((publisher, subscription, is_recorded), mut times) in transits {
+            if self.info.is_recording() {
+                leave_out_discovery(&mut times);
+            }
             let (Some(topic), Some(to)) = (self.topics[publisher].first(), self.node_of(subscription)) else {
                 continue;
             };
@@ -344,8 +347,8 @@ impl<'a> Run<'a> {
             let of = samples.of_topic(topic);
             let of = if is_recorded { &mut of.transit } else { &mut of.until_start };
             let transit = of.entry(place).or_default();
-            for ns in times {
-                transit.add(ns - way.delay_ns - way.occupies_ns, !self.is_busy);
+            for (publish_ns, arrival_ns) in times {
+                transit.add(arrival_ns - publish_ns - way.delay_ns - way.occupies_ns, !self.is_busy);
             }
         }
     }
@@ -360,6 +363,15 @@ impl<'a> Run<'a> {
     /// The node of the workload that has an endpoint.
     fn node_of(&self, endpoint: Row<Endpoint>) -> Option<&'a Node> {
         self.nodes[self.tables.endpoints[endpoint].node]
+    }
+}
+
+/// Leaves out messages that were sent before the first one arrived, by their times of sending and arrival: they waited
+/// until publisher and subscription had found each other. If there are no others, they stay.
+fn leave_out_discovery(times: &mut Vec<(i64, i64)>) {
+    let first_ns = times.iter().map(|(_, arrival_ns)| *arrival_ns).min().unwrap_or_default();
+    if times.iter().any(|(publish_ns, _)| *publish_ns >= first_ns) {
+        times.retain(|(publish_ns, _)| *publish_ns >= first_ns);
     }
 }
 
@@ -393,4 +405,20 @@ fn topics(workload: &Workload, of: &str) -> Vec<Topic> {
     topics.sort_unstable();
     topics.dedup();
     topics
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_that_waited_for_discovery_show_no_transit() {
+        let left = |mut times: Vec<(i64, i64)>| {
+            leave_out_discovery(&mut times);
+            times
+        };
+        assert_eq!(left(vec![(0, 138), (50, 139), (100, 138), (150, 151), (200, 201)]), [(150, 151), (200, 201)]);
+        assert_eq!(left(vec![(0, 1)]), [(0, 1)], "nothing else is known");
+        assert_eq!(left(vec![]), []);
+    }
 }

@@ -230,6 +230,18 @@ impl Kernel {
         self.arm(cpu, now);
     }
 
+    /// Stops a thread that runs, which then sleeps; returns the CPU time that it still needed, ns. `None`: it has no
+    /// CPU just now.
+    pub fn stop(&mut self, thread: Thread, now: i64) -> Option<i64> {
+        if self.threads[thread].state != State::Running {
+            return None;
+        }
+        self.account(self.threads[thread].cpu, now);
+        let left_ns = self.threads[thread].need_ns.max(0);
+        self.sleep(thread, now);
+        Some(left_ns)
+    }
+
     /// Looks at a CPU at its appointment. Returns the thread that runs there if it has done what it had to.
     pub fn look(&mut self, due: Due, now: i64) -> Option<Thread> {
         if self.cpus[due.cpu].number != due.number {

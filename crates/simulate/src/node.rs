@@ -80,6 +80,10 @@ pub(crate) enum Step {
     WorkOfTimer(usize),
     /// Leave the CPU for so long, ns, inside a callback.
     Sleep(i64),
+    /// Wait until the thread has the lock of its interpreter.
+    TakeInterpreter,
+    /// Give it away.
+    GiveInterpreter,
     /// Look for timers that are due and messages, once around.
     Look,
     /// Look again if anything ran, or wait.
@@ -121,6 +125,8 @@ pub(crate) enum Waits {
     ForMessage,
     /// The end of a sleep inside a callback.
     InCallback,
+    /// The lock of its interpreter.
+    ForInterpreter,
 }
 
 /// A node.
@@ -135,6 +141,8 @@ pub(crate) struct Node {
     pub handle: u64,
     pub name: String,
     pub executor: Executor,
+    /// Whether its callbacks need the lock of an interpreter.
+    pub is_in_python: bool,
     pub draws: Draws,
     /// Its task; absent: its work is a time.
     pub activity: Option<Activity>,
@@ -214,6 +222,7 @@ impl Node {
             let clocked = serves.iter().filter(|of| of.is_clocked);
             self.steps.extend(clocked.map(|of| Step::Skip(of.answer.publication, skipped)));
         }
+        self.steps.extend(self.is_in_python.then_some(Step::TakeInterpreter));
         self.steps.extend([Step::BeginTimer(timer), Step::WorkOfTimer(timer)]);
         for of in serves.iter_mut().filter_map(|of| of.answer.turns.is_due().then_some(&*of)) {
             let publisher = of.answer.publication;
@@ -253,7 +262,8 @@ impl Node {
             return;
         }
         let skips = due.iter().filter(|step| matches!(step, Step::Skip(..))).copied();
-        let mut steps: Vec<Step> = skips.chain([Step::BeginTimer(0), Step::WorkOfTimer(0)]).collect();
+        let lock = self.is_in_python.then_some(Step::TakeInterpreter);
+        let mut steps: Vec<Step> = skips.chain(lock).chain([Step::BeginTimer(0), Step::WorkOfTimer(0)]).collect();
         steps.extend(due.iter().filter(|step| !matches!(step, Step::Skip(..))));
         steps.push(Step::End(self.timers[0].callback));
         self.first(steps);

@@ -2,10 +2,13 @@
 
 mod callbacks;
 mod events;
+mod interpreter;
 mod messages;
 mod several_threads;
+mod wait_sets;
 
 use callbacks::Callback;
+use interpreter::Interpreter;
 
 use crate::executor::{Executor, Turn, Worker};
 use crate::kernel::{Kernel, Thread};
@@ -54,6 +57,8 @@ pub(crate) struct Process {
     pub stream: usize,
     /// What that thread has to compute, ns, and the link whose message is there when it is done.
     pub jobs: VecDeque<(i64, usize)>,
+    /// Whose lock its callbacks in Python need.
+    pub interpreter: Interpreter,
 }
 
 /// Whose thread it is.
@@ -160,8 +165,11 @@ impl Simulation {
                     }
                 }
                 What::Alarm { worker, number } => {
-                    if self.workers[worker].alarm == number && self.workers[worker].waits != Waits::Not {
-                        let of = match self.workers[worker].waits {
+                    let Worker { alarm, waits, .. } = self.workers[worker];
+                    if alarm == number && waits == Waits::ForInterpreter {
+                        self.ask_for_interpreter(worker, now)?;
+                    } else if alarm == number && waits != Waits::Not {
+                        let of = match waits {
                             Waits::InCallback => &self.latencies.sleep,
                             _ => &self.latencies.timer,
                         };
@@ -329,51 +337,6 @@ impl Simulation {
         }
     }
 
-    /// Lets an executor of several nodes look once around: the timers of all that are due, then at most one message of
-    /// each subscription that has one now, before the timers run.
-    fn look_around(&mut self, worker: usize, now: i64) {
-        let of = &mut self.workers[worker];
-        let running: Vec<usize> = self.executors[of.executor].running(&self.nodes, now).collect();
-        if running.is_empty() {
-            return;
-        }
-        running.iter().for_each(|node| self.nodes[*node].look_at_timers(now));
-        of.agenda.extend(running.iter().map(|node| Turn::Of(*node)));
-        for node in running {
-            let waiting = self.nodes[node].subscriptions.iter().enumerate().filter(|(_, s)| !s.queue.is_empty());
-            of.agenda.extend(waiting.map(|(subscription, _)| Turn::Take(node, subscription)));
-        }
-        of.agenda.push_back(Turn::Again);
-    }
-
-    /// Lets an executor of several nodes look again if anything ran, or wait.
-    fn again(&mut self, worker: usize, now: i64) {
-        let of = &self.executors[self.workers[worker].executor];
-        let first = of.first();
-        let (mut ran, mut has_messages, mut listens) = (false, false, false);
-        let (mut until_ns, mut around_ns) = (i64::MAX, 0);
-        let running: Vec<usize> = of.running(&self.nodes, now).collect();
-        for node in running.iter().map(|node| &self.nodes[*node]) {
-            ran |= node.ran;
-            has_messages |= node.subscriptions.iter().any(|s| !s.queue.is_empty());
-            listens |= !node.subscriptions.is_empty();
-            until_ns = until_ns.min(node.next_due_ns());
-            around_ns += node.around_ns;
-        }
-        let is_ready = has_messages || until_ns <= now;
-        if let Some(ns) = self.latencies.spent(ran, is_ready, around_ns) {
-            running.iter().for_each(|node| (self.nodes[*node].ran, self.nodes[*node].around_ns) = (false, 0));
-            self.nodes[first].around_ns = around_ns - ns;
-            self.nodes[first].steps.push_back(Step::Compute(ns));
-            self.workers[worker].agenda.extend([Turn::Of(first), Turn::Again]);
-        } else if ran || is_ready {
-            self.nodes[first].steps.push_back(Step::Look);
-            self.workers[worker].agenda.push_back(Turn::Of(first));
-        } else if until_ns < i64::MAX {
-            self.rest(worker, until_ns, if listens { Waits::ForMessage } else { Waits::ForTime });
-        }
-    }
-
     /// Lets a thread of an executor do what comes next, until that takes time.
     fn advance(&mut self, worker: usize, now: i64) -> Result<(), Failed> {
         let Worker { executor, thread, stream, .. } = self.workers[worker];
@@ -394,6 +357,12 @@ impl Simulation {
                     return Ok(());
                 }
                 Step::Sleep(_) => {}
+                Step::TakeInterpreter => {
+                    if !self.take_interpreter(worker, node, now) {
+                        return Ok(());
+                    }
+                }
+                Step::GiveInterpreter => self.give_interpreter(worker, node, now)?,
                 Step::Stamp(content_ns) => of.content_ns = content_ns,
                 Step::Look if is_shared => self.look_around(worker, now),
                 Step::Look if now >= of.end_ns => {}
@@ -419,6 +388,7 @@ impl Simulation {
                     if !of.subscriptions[subscription].queue.is_empty() {
                         of.ran = true;
                         of.first([Step::Compute(self.latencies.take_ns), Step::Begin(subscription)]);
+                        of.first(of.is_in_python.then_some(Step::TakeInterpreter));
                     }
                 }
                 Step::Begin(subscription) => self.begin(node, subscription, now)?,
@@ -444,6 +414,7 @@ impl Simulation {
                     let used_ns = self.kernel.used_ns(thread) as u64;
                     self.trace.put(stream, now, number::callback_cpu, &[used_ns, 1])?;
                     // Otherwise the thread spends it when it looks again, and before it waits.
+                    of.first(of.is_in_python.then_some(Step::GiveInterpreter));
                     let is_in_the_gap = self.latencies.take_ns == 0 || of.wakes.is_some();
                     let executor = &self.executors[executor];
                     if is_in_the_gap || executor.has_several_threads() || executor.events.is_some() {

@@ -210,7 +210,8 @@ impl Builder<'_> {
         let helper = self.thread(name, helper_tid, Owner::Middleware(number), &[], None);
         let stream = self.trace.add_stream(file, helper_tid);
         let jobs = VecDeque::new();
-        self.processes.push(Process { name: name.into(), pid, file, helper, stream, jobs });
+        let interpreter = Default::default();
+        self.processes.push(Process { name: name.into(), pid, file, helper, stream, jobs, interpreter });
         (number, true)
     }
 
@@ -350,6 +351,7 @@ impl Builder<'_> {
             handle,
             name: of.name.clone(),
             executor: of.executor,
+            is_in_python: self.workload.is_in_python(of),
             activity: task.map(|task| Activity::of(task, publishers.len())),
             draws: Draws::new(group_seed(node_seed(run.seed, in_workload, self.repeat), group)),
             matcher: of.matching.as_ref().map(|matching| Matcher::new(matching, &matched)),

@@ -357,3 +357,49 @@ run: {duration: 5 s}
         assert!((found - expected).abs() < 1e-6, "{longest:?}");
     }
 }
+
+/// Two nodes of one process, on threads of their own: one computes for 40 ms, and a message to the other comes 3 ms
+/// after it has begun.
+#[test]
+fn callbacks_in_python_compute_in_turn() {
+    let of = |python: &str, process: &str, sleep: &str| {
+        format!(
+            "
+middleware: inproc
+nodes:
+  camera: {{phase: 0 %, publishes: {{/image: {{rate: 10 Hz}}}}}}
+  lidar:  {{phase: 3 %, publishes: {{/points: {{rate: 10 Hz}}}}}}
+  detector: {{process: p, {python} work: 40 ms, subscribes: [/image], publishes: [/boxes]}}
+  filter: {{process: {process}, {python} work: 12 ms, {sleep}subscribes: [/points], publishes: [/filtered]}}
+  display: {{subscribes: [/boxes]}}
+  planner: {{subscribes: [/filtered]}}
+chains: {{detected: [camera, detector, display], filtered: [lidar, filter, planner]}}
+run: {{duration: 5 s}}
+"
+        )
+    };
+    let longest = |text: &str| {
+        let (_folder, summary) = simulated(&workload(text), 4, 0);
+        ["detected", "filtered"].map(|name| chain(&summary, name).end_to_end_ms.as_ref().expect("times").max)
+    };
+    assert_eq!(longest(&of("", "p", "")).map(f64::round), [40.0, 12.0], "beside each other");
+    assert_eq!(longest(&of("python: true,", "other", "")).map(f64::round), [40.0, 12.0], "two interpreters");
+    // The filter waits from 3 ms on and has the lock from 8 to 13, 18 to 23 and 28 to 30 ms; the detector between them.
+    let found = longest(&of("python: true,", "p", ""));
+    assert!((found[0] - 52.0).abs() < 1e-6 && (found[1] - 27.0).abs() < 1e-6, "{found:?}");
+    // A sleep gives the lock away: it has it from 8 to 13, 18 to 23 and 28 to 30, and from 42 ms on for no time.
+    let found = longest(&of("python: true,", "p", "sleep: 12 ms, "));
+    assert!((found[0] - 52.0).abs() < 1e-6, "{found:?}");
+    assert!((found[1] - (47.0 - 3.0)).abs() < 1e-6, "{found:?}");
+}
+
+#[test]
+fn one_thread_in_python_has_its_interpreter_for_itself() {
+    let text = CHAIN.replace("work: 5 ms", "work: 50 ms, sleep: 3 ms");
+    let both = [text.clone(), text.replace("subscribes: [/a],", "python: true, subscribes: [/a],")];
+    let longest = both.map(|text| {
+        let (_folder, summary) = simulated(&workload(&text), 2, 0);
+        chain(&summary, "chain").end_to_end_ms.as_ref().expect("times").max
+    });
+    assert_eq!(longest[0], longest[1]);
+}

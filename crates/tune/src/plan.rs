@@ -289,7 +289,6 @@ impl Planning<'_> {
         let workload = space.apply(&choice);
         let planned = oracle(OTHER_DRAWS).figures(&workload, workload.run.repeats, &mut doubts)?;
         let steps = self.steps(&space, &choice, &search, &measured);
-        doubts.extend(step::doubt(&steps));
         let changes = steps.iter().flat_map(|step| step.turned.changes.clone()).collect();
         let words = |choice: &[usize]| space.turned(choice).iter().map(ToString::to_string).collect();
         let log = SearchLog {

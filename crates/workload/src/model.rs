@@ -3,8 +3,10 @@
 //! Every list keeps the order of the file. Node processes receive the model as JSON. `parse` reads the YAML that people
 //! write; `write` and `kept` write and read the YAML in a run directory.
 
+mod qos;
 mod work;
 
+pub use qos::{Qos, Unmet};
 pub use work::Work;
 
 use serde::{Deserialize, Serialize};
@@ -74,6 +76,10 @@ pub struct Node {
     /// What the executor of [`Node::thread`] runs next. Absent: what another of these nodes says, or by wait set.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub order: Option<Order>,
+    /// Whether its callbacks are in Python: those of all such nodes of a process compute in turn, whatever their
+    /// threads.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub python: bool,
     /// Name of its host; empty if the workload has no hosts.
     #[serde(default)]
     pub host: String,
@@ -283,48 +289,6 @@ pub struct Publication {
     pub qos: Qos,
 }
 
-/// DDS quality of service, the four policies that the studies vary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Qos {
-    /// Reliable; otherwise best effort.
-    pub reliable: bool,
-    /// Transient local; otherwise volatile.
-    pub transient_local: bool,
-    /// Keep all; otherwise keep the last `depth`.
-    pub keep_all: bool,
-    /// Depth for keep last.
-    pub depth: u32,
-}
-
-/// A policy of which a subscription asks for more than a publisher offers: the two never match.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unmet {
-    /// Its key in a workload.
-    pub policy: &'static str,
-    /// What the subscription asks for.
-    pub asked: &'static str,
-    /// What the publisher offers.
-    pub offered: &'static str,
-}
-
-impl Qos {
-    /// What a publisher that offers this does not give a subscription that asks for the other (DDS 1.4, section 2.2.3).
-    pub fn unmet(&self, asked: &Qos) -> impl Iterator<Item = Unmet> {
-        let reliability = Unmet { policy: "reliability", asked: "reliable", offered: "best_effort" };
-        let durability = Unmet { policy: "durability", asked: "transient_local", offered: "volatile" };
-        let reliability = (asked.reliable && !self.reliable).then_some(reliability);
-        let durability = (asked.transient_local && !self.transient_local).then_some(durability);
-        reliability.into_iter().chain(durability)
-    }
-}
-
-impl Default for Qos {
-    /// ROS 2's default profile: reliable, volatile, keep last 10.
-    fn default() -> Self {
-        Qos { reliable: true, transient_local: false, keep_all: false, depth: 10 }
-    }
-}
-
 /// A named path through the graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chain {
@@ -442,6 +406,12 @@ impl Workload {
         }
         let beside = self.nodes.iter().filter(|of| node.thread.is_some() && of.thread == node.thread);
         on_events(beside.chain([node]))
+    }
+
+    /// Whether the callbacks of a node are in Python: it says so, or it runs on rclpy.
+    pub fn is_in_python(&self, node: &Node) -> bool {
+        let plugin = node.middleware.as_ref().map_or(&self.middleware, |(plugin, _)| plugin);
+        node.python || plugin == "rclpy"
     }
 
     /// Finds the chain of this name.

@@ -103,6 +103,7 @@ fn write_node(out: &mut String, node: &Node) {
     lines.extend(node.thread.iter().map(|thread| format!("thread: {}", scalar(thread))));
     lines.extend(node.threads.iter().map(|threads| format!("threads: {threads}")));
     lines.extend(node.order.map(|order| format!("executor: {}", grammar::ORDERS[order as usize])));
+    lines.extend(node.python.then(|| "python: true".to_owned()));
     match node.executor {
         Executor::Arrival => lines.extend(node.matching.iter().flat_map(matching)),
         Executor::Spin { hz } => lines.push(format!("spin: {}", format_frequency(hz))),

@@ -112,6 +112,7 @@ impl<'a> Maker<'a> {
             node.timers.push(NodeTimer { name: timer.name.clone(), hz: timer.hz, own });
         }
         simplify(&mut node);
+        node.python = self.known.is_none() && callbacks.iter().any(|(_, of)| of.is_python());
         self.nodes.push((node, remarks));
     }
 
@@ -312,6 +313,12 @@ impl<'a> Maker<'a> {
         }
         let mean = |times: &[i64]| times.iter().sum::<i64>() as f64 / times.len().max(1) as f64;
         let (work_ns, off_ns) = (mean(&of.work_ns), mean(&of.off_ns));
+        if of.has_waits_for_interpreter {
+            return Some(format!(
+                "{name}: another callback in Python ran beside nearly all of its executions, so their sleep may have \
+                 waits for the interpreter, which come on top here."
+            ));
+        }
         let waits = work::sleep(of.off_ns.clone()).is_none() && off_ns > 0.05 * (work_ns + off_ns) && off_ns > 50_000.0;
         let off_ms = off_ns / 1e6;
         waits.then(|| {

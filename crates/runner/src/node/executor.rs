@@ -14,6 +14,7 @@ use crate::node::computation::{Lent, TaskOfNode, TaskPlan};
 use crate::node::ending::Ending;
 use crate::node::entities::{self, NodePublisher, NodeSubscription, Timer};
 use crate::node::failure::Failure;
+use crate::node::interpreter::{Interpreter, INTERPRETER};
 use crate::node::joined::Joined;
 use crate::node::signal::{Arrivals, Interrupt, Signal};
 use crate::node::timers::{timers, Served};
@@ -73,6 +74,8 @@ pub struct NodeExecutor {
     has_inputs: bool,
     ending: Ending,
     trace: Trace,
+    /// Whose lock its callbacks need, if they are in Python.
+    interpreter: Option<&'static Interpreter>,
     /// The clock in the node, if requested.
     pub log: Option<ClockLog>,
     figures: NodeFigures,
@@ -201,6 +204,7 @@ impl NodeExecutor {
             && timers.is_empty()
             && subscriptions.len() == 1
             && thread.is_alone
+            && !plan.node.python
             && session.middleware().has_call_within();
         let task = TaskOfNode::of(&TaskPlan::of(plan, !timers.is_empty()))?;
         if let Some(task) = &task {
@@ -228,6 +232,7 @@ impl NodeExecutor {
             has_inputs: *has_inputs,
             ending: Ending::by(stop),
             trace,
+            interpreter: plan.node.python.then_some(&INTERPRETER),
             log: log.then(ClockLog::new),
             figures: NodeFigures { node: plan.node.name.clone(), ..NodeFigures::default() },
         })
@@ -327,10 +332,25 @@ impl NodeExecutor {
     }
 
     fn take_from(&mut self, input: &mut NodeSubscription, index: usize) -> Result<bool, Failure> {
-        let (trace, clocked) = (self.trace, self.is_clocked());
         if !input.available.take() {
             return Ok(false);
         }
+        self.take_interpreter();
+        let taken = self.take_message(input, index);
+        self.give_interpreter();
+        taken
+    }
+
+    fn take_interpreter(&self) {
+        self.interpreter.iter().for_each(|interpreter| interpreter.take());
+    }
+
+    fn give_interpreter(&self) {
+        self.interpreter.iter().for_each(|interpreter| interpreter.give());
+    }
+
+    fn take_message(&mut self, input: &mut NodeSubscription, index: usize) -> Result<bool, Failure> {
+        let (trace, clocked) = (self.trace, self.is_clocked());
         trace.rclcpp_executor_execute(input.handle);
         let Some(message) = input.subscription.take()? else { return Ok(false) };
         let (header, start_ns) = first_line(trace, clocked, input.handle, input.callback, &message);
@@ -384,6 +404,13 @@ impl NodeExecutor {
     /// Runs a timer's callback, which computes once and publishes on each of `publishers`.
     fn timer_callback(&mut self, number: usize, publishers: &[Due]) -> Result<(), Failure> {
         let timer = self.timers[number].timer;
+        self.take_interpreter();
+        let done = self.run_timer(number, timer, publishers);
+        self.give_interpreter();
+        done
+    }
+
+    fn run_timer(&mut self, number: usize, timer: Timer, publishers: &[Due]) -> Result<(), Failure> {
         self.trace.rclcpp_executor_execute(timer.handle);
         self.trace.callback_start(timer.callback, false);
         let start_ns = if self.log.is_some() { monotonic_ns() } else { 0 };

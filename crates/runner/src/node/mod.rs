@@ -6,6 +6,7 @@ pub mod ending;
 pub mod entities;
 pub mod executor;
 pub mod failure;
+pub mod interpreter;
 pub mod joined;
 pub mod matcher;
 pub mod process;

@@ -139,6 +139,8 @@ pub struct Arrivals {
 struct Arrival {
     at_ns: i64,
     subscription: usize,
+    /// Whether the middleware announced it; otherwise there may be one that it did not announce.
+    is_announced: bool,
 }
 
 impl Arrivals {
@@ -151,9 +153,9 @@ impl Arrivals {
         self.subscriptions.fetch_add(1, Ordering::Relaxed)
     }
 
-    fn push(&self, subscription: usize) {
+    fn push(&self, subscription: usize, is_announced: bool) {
         let mut queue = self.queue();
-        queue.push_back(Arrival { at_ns: monotonic_ns(), subscription });
+        queue.push_back(Arrival { at_ns: monotonic_ns(), subscription, is_announced });
     }
 
     fn is_noted(&self, subscription: usize) -> bool {
@@ -163,8 +165,15 @@ impl Arrivals {
     /// Takes the first one, if it came by an instant; returns the number of its subscription.
     pub fn pop_by(&self, ns: i64) -> Option<usize> {
         let mut queue = self.queue();
-        queue.front().filter(|first| first.at_ns <= ns)?;
-        queue.pop_front().map(|first| first.subscription)
+        loop {
+            queue.front().filter(|first| first.at_ns <= ns)?;
+            let first = queue.pop_front()?;
+            // A message that was announced meanwhile has its place behind.
+            let is_announced = || queue.iter().any(|other| other.subscription == first.subscription);
+            if first.is_announced || !is_announced() {
+                return Some(first.subscription);
+            }
+        }
     }
 }
 
@@ -186,7 +195,7 @@ impl Available {
     pub fn set(&self) {
         self.is_set.store(true, Ordering::Release);
         if let Some((arrivals, subscription)) = &self.arrivals {
-            arrivals.push(*subscription);
+            arrivals.push(*subscription, true);
         }
     }
 
@@ -195,7 +204,7 @@ impl Available {
         self.is_set.store(true, Ordering::Release);
         if let Some((arrivals, subscription)) = &self.arrivals {
             if !arrivals.is_noted(*subscription) {
-                arrivals.push(*subscription);
+                arrivals.push(*subscription, false);
             }
         }
     }

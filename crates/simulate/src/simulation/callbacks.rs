@@ -90,14 +90,19 @@ impl Simulation {
                 (times, task)
             }
         };
-        let steps = match activity {
-            Some(_) => [Step::Compute(task.draw(draws)), Step::Sleep(0)],
+        let (work_ns, sleep_ns) = match activity {
+            Some(_) => (task.draw(draws), 0),
             None => {
                 let (work_ns, sleep_ns) = times.next_ns(draws);
-                [Step::Compute(work_ns as i64), Step::Sleep(sleep_ns as i64)]
+                (work_ns as i64, sleep_ns as i64)
             }
         };
-        of.first(steps);
+        if sleep_ns > 0 && of.is_in_python {
+            of.first([Step::GiveInterpreter, Step::Sleep(sleep_ns), Step::TakeInterpreter]);
+        } else {
+            of.first([Step::Sleep(sleep_ns)]);
+        }
+        of.first([Step::Compute(work_ns)]);
         Ok(())
     }
 }

@@ -1,11 +1,10 @@
 //! The changes of a plan, and what is different for nodes in Python.
 //!
-//! Threads of one Python process compute in turn, and rclpy's MultiThreadedExecutor may delay every callback by
-//! milliseconds (docs/explain.md). So a callback in Python gets a thread of its own instead of a callback group, and
-//! its executor no more threads.
+//! rclpy's MultiThreadedExecutor may delay every callback by milliseconds (docs/explain.md). So a callback in Python
+//! gets a thread of its own instead of a callback group, and its executor no more threads.
 
 use super::code::{self, CodePlace};
-use super::space::{Key, Space, Turned};
+use super::space::{Space, Turned};
 use super::{Planning, Search};
 use serde::{Deserialize, Serialize};
 use tacho_tables::is_python;
@@ -29,29 +28,18 @@ pub struct PlanStep {
     pub code: Vec<CodePlace>,
 }
 
-/// What is not simulated of steps in Python.
-pub(super) fn doubt(steps: &[PlanStep]) -> Option<String> {
-    let threads = |step: &&PlanStep| step.is_python && matches!(step.turned.key, Key::Thread | Key::Group);
-    let nodes: Vec<&str> = steps.iter().filter(threads).map(|step| step.turned.of.as_str()).collect();
-    in_turn(&nodes, "the promise is too good")
-}
-
-fn in_turn(nodes: &[&str], so: &str) -> Option<String> {
-    (!nodes.is_empty()).then(|| {
-        format!(
-            "{}: threads of one Python process compute in turn, which is not simulated; so {so} if their callbacks \
-             compute more than they wait",
-            nodes.join(", ")
-        )
-    })
-}
-
 /// What is not simulated of nodes in Python on an executor with several threads.
 pub fn doubt_of_threads(workload: &Workload, python: &[String]) -> Option<String> {
     let in_python = workload.nodes.iter().filter(|node| python.contains(&node.name));
     let nodes = in_python.filter(|node| workload.threads_of(node) > 1);
     let names: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();
-    in_turn(&names, "the simulated times are too short")
+    (!names.is_empty()).then(|| {
+        format!(
+            "{}: rclpy's MultiThreadedExecutor may delay every callback by milliseconds, which is not simulated; so \
+             the simulated times are too short",
+            names.join(", ")
+        )
+    })
 }
 
 impl Planning<'_> {
@@ -95,18 +83,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_threads_of_an_interpreter_do_in_turn_is_a_doubt() {
-        let step = |key, is_python| PlanStep {
-            turned: Turned { key, of: "planner".into(), changes: vec![] },
-            buys: vec![],
-            is_python,
-            code: vec![],
-        };
-        assert_eq!(doubt(&[step(Key::Group, false), step(Key::Spin, true)]), None);
-        assert!(doubt(&[step(Key::Spin, true), step(Key::Thread, true)]).is_some_and(|of| of.starts_with("planner: ")));
-    }
-
-    #[test]
     fn nodes_in_python_on_several_threads_are_a_doubt() {
         let text = "
 nodes:
@@ -121,6 +97,6 @@ nodes:
             doubt_of_threads(&workload, &python)
         };
         assert_eq!(doubt(&["camera", "alone"]), None);
-        assert!(doubt(&["camera", "right", "alone"]).is_some_and(|text| text.starts_with("right: threads of one")));
+        assert!(doubt(&["camera", "right", "alone"]).is_some_and(|text| text.starts_with("right: rclpy's")));
     }
 }

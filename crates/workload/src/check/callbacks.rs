@@ -34,6 +34,15 @@ impl Check<'_> {
             }
             self.recorded_times(at, plugin, report);
             self.order(at, plugin, report);
+            if node.python && ["rclcpp", ON_BOARDS].contains(&plugin) {
+                report.error(
+                    "python-unsupported",
+                    places.name,
+                    format!("`{}` runs on {plugin}, whose callbacks are not in Python", node.name),
+                    format!("`python: true` with {plugin}"),
+                    "no `python`, or another middleware, such as ros2",
+                );
+            }
             if let (true, Some(thread)) = (["rclcpp", "rclpy", ON_BOARDS].contains(&plugin), &node.thread) {
                 report.error(
                     "callbacks-unsupported",

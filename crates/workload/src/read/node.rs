@@ -74,6 +74,7 @@ impl Reader<'_, '_> {
             thread,
             threads: fields.get("threads").and_then(|y| self.whole_number(y, 2, 64)).map(|threads| threads as u32),
             order: fields.get("executor").and_then(|y| self.order(y)),
+            python: fields.get("python").and_then(|y| self.flag(y)).unwrap_or(false),
             host: fields.get("host").and_then(|y| self.name(y)).unwrap_or_default(),
             middleware: fields.get("middleware").and_then(|y| self.middleware(y)),
             phase_percent: fields.get("phase").and_then(|y| self.percent(y)),

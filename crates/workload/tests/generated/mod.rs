@@ -303,6 +303,7 @@ impl Draw {
                 thread: None,
                 threads: None,
                 order,
+                python: self.chance(),
             });
         }
         let chain = nodes.iter().map(|node| node.name.clone()).collect();

@@ -36,9 +36,14 @@ impl NodeExecutor {
             Callback::Timer(index) => &mut self.timers[index].times,
         };
         let (work_ns, sleep_ns) = times.next_ns(&mut self.draws);
-        compute(work_ns);
+        match self.interpreter {
+            Some(interpreter) => compute(work_ns, || interpreter.give_if_asked()),
+            None => compute(work_ns, || ()),
+        }
         if sleep_ns > 0 {
+            self.give_interpreter();
             sleep_until(monotonic_ns() + sleep_ns as i64);
+            self.take_interpreter();
         }
     }
 
