@@ -225,12 +225,20 @@ def test_a_twin_publishes_in_bursts_as_the_system_did(tacho, twin):
 middleware: inproc
 nodes:
   sensor: {publishes: {/scan: {rate: 100 Hz, depth: 100}}}
-  brake: {subscribes: {/scan: {depth: 100}}, publishes: {/stop: {from: {/scan: {part: 20 %, burst: 10}}, depth: 100}}}
-  car: {subscribes: {/stop: {depth: 100}}}
+  brake:
+    subscribes: {/scan: {depth: 100}}
+    timers: {report: {rate: 5 Hz}}
+    publishes:
+      /stop: {from: {/scan: {part: 20 %, burst: 10}}, depth: 100}
+      /marks: {from: {/scan: {part: 50 %, times: 3}}, depth: 100}
+      /frames: {from: {report: {times: 4}}, depth: 100}
+  car: {subscribes: {/stop: {depth: 100}, /marks: {depth: 100}, /frames: {depth: 100}}}
 run: {duration: 4 s}
 """)
     tacho("bench", "w.yaml", "-o", "measured")
-    stop = twin("measured")["nodes"]["brake"]["publishes"]["/stop"]
+    published = twin("measured")["nodes"]["brake"]["publishes"]
+    stop, [often] = published["/stop"], published["/frames"]["from"].values()
+    assert often == {"times": 4} and published["/marks"]["from"]["/scan"]["times"] == 3
     assert stop["from"]["/scan"]["burst"] in (9, 10, 11)
     assert float(stop["from"]["/scan"]["part"].split()[0]) == pytest.approx(20, abs=2)
     for run, verb in (("again", "bench"), ("simulated", "simulate")):
@@ -239,6 +247,8 @@ run: {duration: 4 s}
         summary = json.loads((tacho.directory / run / "summary.json").read_text())
         sent = {topic["topic"]: topic["sent"] for topic in summary["topics"]}
         assert sent["/stop"] == pytest.approx(0.2 * sent["/scan"], abs=11), run
+        assert sent["/marks"] == pytest.approx(1.5 * sent["/scan"], rel=0.05), run
+        assert sent["/frames"] == pytest.approx(80, abs=8), run
 
 
 @pytest.mark.timing

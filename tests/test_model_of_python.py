@@ -152,6 +152,27 @@ def test_messages_to_the_own_thread_wait_for_its_next_look_in_virtual_time_too(t
 
 
 @pytest.mark.timing
+@pytest.mark.parametrize("executor", ["events", "single"])
+def test_the_twin_of_an_events_executor_runs_what_came_first(tacho, ros_python, executor):
+    program = f"{ros_python} {PROGRAMS / 'ordered_by_events.py'}"
+    tacho("record", "-o", "recorded", "--", "sh", "-c", f"{program} source 8 & {program} {executor} 8 && wait $!")
+    tacho("model", "recorded", "-o", "twin.yaml", "--validate")
+    nodes = yaml.safe_load((tacho.directory / "twin.yaml").read_text())["nodes"]
+    assert nodes["joins"].get("executor") == ("events" if executor == "events" else None)
+    [often] = nodes["source"]["publishes"]["/points"]["from"].values()
+    assert often == {"times": 5}
+    # What it publishes has the latest message of each input, as tacho explain says.
+    assert all(of["latest"] for of in nodes["joins"]["subscribes"].values())
+    [run] = [run for run in (tacho.directory / "runs").iterdir() if "twin" in run.name]
+    prediction = json.loads((run / "prediction.json").read_text())
+    for topic in prediction["topics"]:
+        assert topic["simulated"]["rate_hz"] == pytest.approx(topic["measured"]["rate_hz"], rel=0.05), topic
+    [points] = [chain for chain in prediction["chains"] if "/points" in chain["name"]]
+    # Five callbacks of 8 ms.
+    assert points["simulated"]["median_ms"] == pytest.approx(points["measured"]["median_ms"], rel=0.25), points
+
+
+@pytest.mark.timing
 def test_callbacks_in_python_compute_in_turn_on_threads_of_their_own_too(tacho, twin, ros_python):
     # The mapper computes for 80 ms, and the detector for hardly any time: it waits for the interpreter, twice a message.
     measured_ms = {}

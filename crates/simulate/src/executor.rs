@@ -29,13 +29,21 @@ pub(crate) enum Ready {
 /// Nodes whose callbacks run on one thread, one at a time, or on several, one at a time of each node.
 pub(crate) struct Executor {
     nodes: Vec<usize>,
-    /// Of an events executor: when messages came, and of which subscription of which node.
-    pub events: Option<VecDeque<(i64, usize, usize)>>,
+    /// Of an events executor.
+    pub events: Option<Events>,
     pub workers: Vec<usize>,
     /// Of several threads, the one whose turn it is to look for work, and those that wait for their turn.
     pub looks: Option<usize>,
     pub idle: VecDeque<usize>,
     pub ready: VecDeque<Ready>,
+}
+
+/// What came for an events executor, with its instant, ns.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    pub came: VecDeque<(i64, Ready)>,
+    /// In Python: how many of them it runs before it looks at its timers.
+    pub before_timers: usize,
 }
 
 /// A thread of an executor.
@@ -61,7 +69,7 @@ impl Executor {
     /// Of its first node, with its threads; `on_events`: runs what came first.
     pub fn of(node: usize, workers: Vec<usize>, on_events: bool) -> Executor {
         let (looks, idle) = (workers.first().copied(), workers[1..].iter().copied().collect());
-        let events = on_events.then(VecDeque::new);
+        let events = on_events.then(Events::default);
         Executor { nodes: vec![node], events, looks, workers, idle, ready: VecDeque::new() }
     }
 

@@ -224,10 +224,12 @@ impl Node {
         }
         self.steps.extend(self.is_in_python.then_some(Step::TakeInterpreter));
         self.steps.extend([Step::BeginTimer(timer), Step::WorkOfTimer(timer)]);
-        for of in serves.iter_mut().filter_map(|of| of.answer.turns.is_due().then_some(&*of)) {
+        for of in serves.iter_mut() {
             let publisher = of.answer.publication;
             let stamp = if of.is_clocked { Step::Due(publisher, due_ns) } else { Step::Stamp(due_ns) };
-            self.steps.extend([stamp, Step::Publish(publisher)]);
+            for _ in 0..of.answer.turns.due() {
+                self.steps.extend([stamp, Step::Publish(publisher)]);
+            }
         }
         self.steps.push_back(Step::End(self.timers[timer].callback));
     }
@@ -285,8 +287,10 @@ impl Node {
             let of = &mut self.subscriptions[subscription];
             let mut work = |steps: &mut Vec<Step>| {
                 steps.push(Step::WorkOf(subscription));
-                let due = of.answers.iter_mut().filter_map(|of| of.turns.is_due().then_some(of.publication));
-                steps.extend(due.map(Step::Publish));
+                for answer in &mut of.answers {
+                    let publish = Step::Publish(answer.publication);
+                    steps.extend((0..answer.turns.due()).map(|_| publish));
+                }
             };
             match &mut self.matcher {
                 Some(matcher) => {

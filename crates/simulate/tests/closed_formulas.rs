@@ -347,13 +347,15 @@ chains: {a: [camera, joins, of_a], b: [lidar, joins, of_b], tick: [joins, clock]
 run: {duration: 5 s}
 ";
     let events = text.replace("    phase: 2.5 %", "    executor: events\n    phase: 2.5 %");
-    let longest = [text, &events].map(|text| {
+    let of_rclpy = events.replace("executor: events\n", "executor: events\n    python: true\n");
+    let longest = [text, &events, &of_rclpy].map(|text| {
         let (_folder, summary) = simulated(&workload(text), 4, 0);
         ["a", "b"].map(|name| chain(&summary, name).end_to_end_ms.as_ref().expect("times").max)
     });
     // By wait set: a0 until 5 ms, then the timer, b and a1 until 12 ms, a2 until 17 ms, a3 until 22 ms.
     // By events: a0 and a1 until 10 ms, b, a2, the timer, and a3 until 22 ms.
-    for (found, expected) in longest.iter().flatten().zip([19.0, 5.5, 19.0, 9.5]) {
+    // On rclpy, the timer is behind all that came until the first look after it was due.
+    for (found, expected) in longest.iter().flatten().zip([19.0, 5.5, 19.0, 9.5, 18.0, 9.5]) {
         assert!((found - expected).abs() < 1e-6, "{longest:?}");
     }
 }

@@ -127,7 +127,9 @@ impl Node {
     /// `None` of what answers inputs, and of nodes that spin or have one timer.
     pub fn clocked_hz(&self, publication: &Publication) -> Option<f64> {
         let timer = || match publication.from.as_slice() {
-            [only] if only.share_percent >= 100.0 => self.timers.iter().find(|timer| timer.name == only.name),
+            [only] if only.share_percent >= 100.0 && only.times == 1 => {
+                self.timers.iter().find(|timer| timer.name == only.name)
+            }
             _ => None,
         };
         publication.rate_hz.or_else(|| Some(timer()?.hz))
@@ -135,7 +137,9 @@ impl Node {
 }
 
 fn turns(from: &[Cause], name: &str) -> Option<Turns> {
-    from.iter().find(|cause| cause.name == name).map(|cause| Turns::of(cause.share_percent, cause.burst))
+    from.iter()
+        .find(|cause| cause.name == name)
+        .map(|cause| Turns { times: cause.times, ..Turns::of(cause.share_percent, cause.burst) })
 }
 
 /// Spreads a share evenly over activations, in bursts.
@@ -146,13 +150,15 @@ pub struct Turns {
     owed_percent: f64,
     /// Of the burst that goes on.
     left: u32,
+    /// Messages of an activation that publishes.
+    times: u32,
 }
 
 impl Turns {
     /// Of this share, in bursts of so many. The first burst comes in the middle of its turn, so that a run that is as
     /// long as one turn has it.
     pub fn of(share_percent: f64, burst: u32) -> Turns {
-        Turns { share_percent, burst, owed_percent: 50.0 * f64::from(burst.saturating_sub(1)), left: 0 }
+        Turns { share_percent, burst, owed_percent: 50.0 * f64::from(burst.saturating_sub(1)), left: 0, times: 1 }
     }
 
     /// Each activation.
@@ -160,8 +166,17 @@ impl Turns {
         Turns::of(100.0, 1)
     }
 
+    /// How many messages this activation publishes.
+    pub fn due(&mut self) -> u32 {
+        if self.is_due() {
+            self.times
+        } else {
+            0
+        }
+    }
+
     /// Whether this activation is one of the share.
-    pub fn is_due(&mut self) -> bool {
+    fn is_due(&mut self) -> bool {
         self.owed_percent += self.share_percent;
         // Sums of a share such as 33.3 % are not exact.
         if self.left == 0 && self.owed_percent >= 100.0 * f64::from(self.burst) - 1e-6 {
@@ -190,6 +205,13 @@ mod tests {
         let mut turns = Turns::of(25.0, 1);
         let published: Vec<bool> = (0..8).map(|_| turns.is_due()).collect();
         assert_eq!(published, [false, false, false, true, false, false, false, true]);
+    }
+
+    #[test]
+    fn an_activation_may_publish_several_messages() {
+        let cause = Cause { share_percent: 50.0, times: 3, ..Cause::always("/a") };
+        let mut turns = turns(&[cause], "/a").unwrap();
+        assert_eq!((0..6).map(|_| turns.due()).collect::<Vec<_>>(), [0, 3, 0, 3, 0, 3]);
     }
 
     #[test]

@@ -275,12 +275,13 @@ pub(crate) const BACKGROUND: Place = Place {
 pub(crate) const SHARE: Place = Place {
     what: "a part of activations",
     keys: &[
-        key("part", Form::Percent, "Part of the activations that publish."),
+        key("part", Form::Percent, "Part of the activations that publish; all unless said."),
         key(
             "burst",
             Form::Whole(1, 1_000_000),
             "How many in a row publish, with longer pauses between; 1 unless said.",
         ),
+        key("times", Form::Whole(1, 1_000), "How many messages each of them publishes; 1 unless said."),
     ],
 };
 

@@ -154,17 +154,20 @@ pub struct Cause {
     /// How many of its activations in a row publish; such bursts are evenly spread.
     #[serde(default = "Cause::alone")]
     pub burst: u32,
+    /// How many messages each of them publishes.
+    #[serde(default = "Cause::alone")]
+    pub times: u32,
 }
 
 impl Cause {
-    /// The burst of activations that publish one by one.
+    /// The burst of activations that publish one by one, and how many messages most callbacks publish.
     pub const fn alone() -> u32 {
         1
     }
 
     /// Each activation publishes.
     pub fn always(name: &str) -> Cause {
-        Cause { name: name.into(), share_percent: 100.0, burst: Cause::alone() }
+        Cause { name: name.into(), share_percent: 100.0, burst: Cause::alone(), times: Cause::alone() }
     }
 }
 

@@ -74,7 +74,7 @@ fn publication_rate(node: &Node, publication: &Publication, topics_hz: &BTreeMap
     let of_cause = |cause: &Cause| {
         let timer = node.timers.iter().find(|timer| timer.name == cause.name).map(|timer| timer.hz);
         let hz = timer.or_else(|| topics_hz.get(&cause.name).copied())?;
-        Some(hz.min(most_hz) * cause.share_percent / 100.0)
+        Some(hz.min(most_hz) * cause.share_percent / 100.0 * f64::from(cause.times))
     };
     publication.from.iter().map(of_cause).sum()
 }

@@ -157,7 +157,7 @@ fn form(form: Form) -> Value {
             shares["minProperties"] = json!(1);
             json!({"anyOf": [one, list, shares]})
         }
-        Form::Share => json!({"anyOf": [swept(Form::Percent), {"$ref": "#/$defs/share", "required": ["part"]}]}),
+        Form::Share => json!({"anyOf": [swept(Form::Percent), {"$ref": "#/$defs/share"}]}),
         Form::Times => json!({"type": "array", "items": or_parameter(duration()), "minItems": 2}),
         // The task determines what it is.
         Form::TaskParameter => json!({"type": ["string", "number"], "minLength": 1, "examples": ["5 m/s"]}),

@@ -188,10 +188,15 @@ fn causes(from: &[Cause]) -> Option<String> {
         [only] if all => scalar(&only.name),
         _ if all => format!("[{}]", names().join(", ")),
         _ => {
-            let share = |cause: &Cause| match (cause.share_percent, cause.burst) {
-                (100.0, 1) => String::new(),
-                (percent, 1) => format_percent(percent),
-                (percent, burst) => format!("{{part: {}, burst: {burst}}}", format_percent(percent)),
+            let share = |cause: &Cause| match (cause.share_percent, cause.burst, cause.times) {
+                (100.0, 1, 1) => String::new(),
+                (percent, 1, 1) => format_percent(percent),
+                (percent, burst, times) => {
+                    let part = (percent != 100.0).then(|| format!("part: {}", format_percent(percent)));
+                    let burst = (burst != 1).then(|| format!("burst: {burst}"));
+                    let times = (times != 1).then(|| format!("times: {times}"));
+                    format!("{{{}}}", part.into_iter().chain(burst).chain(times).collect::<Vec<_>>().join(", "))
+                }
             };
             let shares = names().into_iter().zip(from).map(|(name, cause)| format!("{name}: {}", share(cause)));
             format!("{{{}}}", shares.collect::<Vec<_>>().join(", "))

@@ -189,7 +189,8 @@ impl<'a> Maker<'a> {
     fn held(&self, node: Row<tacho_tables::Node>) -> BTreeSet<String> {
         let is_held = |l: &&Link| {
             let holds = matches!(l.rule, LinkRule::Latest | LinkRule::LatestOnce | LinkRule::Match);
-            l.node == node && holds && l.output.is_some()
+            // At the end of a chain: whatever the node publishes, if it publishes at all.
+            l.node == node && holds && (l.output.is_some() || l.followed > 0)
         };
         self.tables.links.iter().filter(is_held).map(|l| l.input.clone()).collect()
     }
@@ -229,13 +230,15 @@ impl<'a> Maker<'a> {
             _ if matches => {}
             (of, None) => {
                 for (name, sent, runs) in of {
-                    let share_percent = share(sent.calls, *runs);
-                    let burst = burst(sent, *runs);
-                    publication.from.push(Cause { name: name.clone(), share_percent, burst });
-                    let times = sent.calls as f64 / *runs as f64;
-                    if times > 1.05 {
-                        let text = format!("{name} published {topic} {times:.1} times an activation, here once.");
-                        remarks.push(text);
+                    let (share_percent, burst) = (share(sent.runs, *runs), burst(sent, *runs));
+                    let measured = sent.calls as f64 / sent.runs.max(1) as f64;
+                    let times = (measured.round() as u32).clamp(1, 1_000);
+                    publication.from.push(Cause { name: name.clone(), share_percent, burst, times });
+                    if (measured / f64::from(times) - 1.0).abs() > 0.05 {
+                        let often = if times == 1 { "once".into() } else { format!("{times} times") };
+                        remarks.push(format!(
+                            "{name} published {topic} {measured:.1} times on the average when it did, here {often}."
+                        ));
                     }
                 }
             }
@@ -362,7 +365,7 @@ fn simplify(node: &mut Node) {
     // A publication of the only triggering input needs no cause.
     let inputs: Vec<&String> = node.subscribes.iter().filter(|s| !s.latest).map(|s| &s.topic).collect();
     if let [input] = inputs.as_slice() {
-        let is_it = |cause: &Cause| cause.name == **input && cause.share_percent == 100.0;
+        let is_it = |cause: &Cause| *cause == Cause::always(input);
         let is_plain = |p: &Publication| matches!(p.from.as_slice(), [only] if is_it(only));
         node.publishes.iter_mut().filter(|p| is_plain(p)).for_each(|p| p.from.clear());
     }
@@ -382,7 +385,7 @@ fn burst(sent: &Sent, runs: u64) -> u32 {
     let (published, all) = (sent.runs as f64, runs as f64);
     let evenly = (published / (all - published).max(1.0)).max(1.0);
     let found = published / sent.bursts.max(1) as f64;
-    if share(sent.calls, runs) < 100.0 && sent.bursts >= LEAST_BURSTS && found >= BURSTS_FROM * evenly {
+    if share(sent.runs, runs) < 100.0 && sent.bursts >= LEAST_BURSTS && found >= BURSTS_FROM * evenly {
         (found.round() as u32).clamp(1, 1_000_000)
     } else {
         Cause::alone()

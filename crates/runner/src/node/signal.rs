@@ -162,6 +162,11 @@ impl Arrivals {
         self.queue().iter().any(|arrival| arrival.subscription == subscription)
     }
 
+    /// How many have come and are not taken.
+    pub fn count(&self) -> usize {
+        self.queue().len()
+    }
+
     /// Takes the first one, if it came by an instant; returns the number of its subscription.
     pub fn pop_by(&self, ns: i64) -> Option<usize> {
         let mut queue = self.queue();

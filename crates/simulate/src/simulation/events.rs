@@ -1,8 +1,8 @@
 //! Events executors, in the order of `tacho-node` (`runner/node/executor/events.rs`): the callback of what came first,
-//! message or timer, runs next.
+//! message or timer, runs next. That of rclpy looks at its timers after it has run what had come at its last look.
 
 use super::Simulation;
-use crate::executor::Turn;
+use crate::executor::{Ready, Turn};
 use crate::node::Waits;
 
 impl Simulation {
@@ -10,25 +10,35 @@ impl Simulation {
     pub(super) fn run_first(&mut self, worker: usize, now: i64) {
         let executor = self.workers[worker].executor;
         let of = &self.executors[executor];
+        let is_in_python = self.nodes[of.first()].is_in_python;
         let running: Vec<usize> = of.running(&self.nodes, now).collect();
-        let dues = running.iter().flat_map(|node| self.nodes[*node].dues_ns().map(|(timer, ns)| (ns, *node, timer)));
-        let timer = dues.min_by_key(|(ns, ..)| *ns);
-        let by_ns = timer.map_or(now, |(due_ns, ..)| due_ns.min(now));
+        let mut dues: Vec<(i64, Ready)> = Vec::new();
+        for node in running.iter().copied() {
+            dues.extend(self.nodes[node].dues_ns().map(|(timer, due_ns)| (due_ns, Ready::Timer(node, timer))));
+        }
+        dues.sort_by_key(|(due_ns, _)| *due_ns);
+        let first_due = dues.first().copied();
+        let Some(events) = &mut self.executors[executor].events else { return };
+        if is_in_python && events.before_timers == 0 {
+            events.came.extend(dues.into_iter().take_while(|(due_ns, _)| *due_ns <= now).map(|(_, of)| (now, of)));
+            events.before_timers = events.came.len();
+        }
+        let by_ns = first_due.filter(|_| !is_in_python).map_or(now, |(due_ns, _)| due_ns.min(now));
+        let first = match events.came.front() {
+            Some((at_ns, _)) if *at_ns <= by_ns => events.came.pop_front(),
+            _ => first_due.filter(|(due_ns, _)| !is_in_python && *due_ns <= now),
+        };
+        events.before_timers = events.before_timers.saturating_sub(1);
         let agenda = &mut self.workers[worker].agenda;
-        let events = self.executors[executor].events.as_mut();
-        let came = events.and_then(|events| {
-            events.front().filter(|(at_ns, ..)| *at_ns <= by_ns)?;
-            events.pop_front()
-        });
-        match (came, timer) {
-            (Some((_, node, subscription)), _) => agenda.extend([Turn::Take(node, subscription), Turn::First]),
-            (None, Some((due_ns, node, timer))) if due_ns <= now => {
+        match first {
+            Some((_, Ready::Input(node, subscription))) => agenda.extend([Turn::Take(node, subscription), Turn::First]),
+            Some((_, Ready::Timer(node, timer))) => {
                 self.nodes[node].serve_timer(timer, now);
                 agenda.extend([Turn::Of(node), Turn::First]);
             }
-            _ => {
+            None => {
                 let ends_ns = running.iter().map(|node| self.nodes[*node].end_ns).min();
-                let due_ns = timer.map(|(due_ns, ..)| due_ns);
+                let due_ns = first_due.map(|(due_ns, _)| due_ns);
                 let Some(until_ns) = due_ns.into_iter().chain(ends_ns).min() else { return };
                 let listens = running.iter().any(|node| !self.nodes[*node].subscriptions.is_empty());
                 self.rest(worker, until_ns, if listens { Waits::ForMessage } else { Waits::ForTime });

@@ -1,6 +1,7 @@
 //! Messages: from the publish call through the threads of the middleware to the queue of a subscription.
 
 use super::{Link, Simulation};
+use crate::executor::Ready;
 use crate::node::{Message, Node, Step, Waits};
 use crate::queue::What;
 use tacho_events::files::Failed;
@@ -81,7 +82,7 @@ impl Simulation {
         let Node { executed_by, is_busy, .. } = self.nodes[node];
         self.trace.put(self.processes[process].stream, now, number::node_data_available, &[handle])?;
         if let Some(events) = &mut self.executors[executed_by].events {
-            events.push_back((now, node, subscription));
+            events.came.push_back((now, Ready::Input(node, subscription)));
         }
         let waiting = self.executors[executed_by].looks;
         let waiting = waiting.filter(|worker| !is_busy && self.workers[*worker].waits == Waits::ForMessage);

@@ -6,7 +6,7 @@ use crate::model::{threads, Executor, Node, Order, Own, Work};
 use std::collections::BTreeMap;
 
 /// Their nodes have one load, and publish the same from all inputs.
-const WITHOUT: [&str; 2] = ["rclcpp", ON_BOARDS];
+const WITHOUT: [&str; 3] = ["rclcpp", "rclpy", ON_BOARDS];
 /// The middleware of boards, as messages name it.
 const ON_BOARDS: &str = "host: micro";
 

@@ -229,11 +229,7 @@ impl Reader<'_, '_> {
                 return;
             }
             let share = share.filter(|y| !y.is_null()).and_then(|y| reader.share(y));
-            causes.push(share.map_or(Cause::always(&name), |(share_percent, burst)| Cause {
-                name: name.clone(),
-                share_percent,
-                burst,
-            }));
+            causes.push(Cause { name: name.clone(), ..share.unwrap_or(Cause::always(&name)) });
         };
         match &yaml.value {
             Value::List(items) if !items.is_empty() => items.iter().for_each(|item| add(self, item, None)),
@@ -246,18 +242,21 @@ impl Reader<'_, '_> {
         causes
     }
 
-    /// Reads which activations publish: their part, percent, and how many in a row.
-    fn share(&mut self, yaml: &Yaml) -> Option<(f64, u32)> {
+    /// Reads which activations publish, how many of them in a row, and how often each; the cause has no name yet.
+    fn share(&mut self, yaml: &Yaml) -> Option<Cause> {
+        let always = Cause::always("");
         if !matches!(yaml.value, Value::Map(_)) {
-            return Some((self.percent(yaml)?, Cause::alone()));
+            return Some(Cause { share_percent: self.percent(yaml)?, ..always });
         }
         let fields = self.fields(yaml, &grammar::SHARE)?;
-        let Some(part) = fields.get("part") else {
-            self.wrong(yaml, Form::Share);
-            return None;
+        let mut number = |key, most| fields.get(key).and_then(|y| self.whole_number(y, 1, most));
+        let (burst, times) = (number("burst", 1_000_000), number("times", 1_000));
+        let alone = |number: Option<u64>| number.map_or(Cause::alone(), |number| number as u32);
+        let share_percent = match fields.get("part") {
+            Some(part) => self.percent(part)?,
+            None => always.share_percent,
         };
-        let burst = fields.get("burst").and_then(|y| self.whole_number(y, 1, 1_000_000));
-        Some((self.percent(part)?, burst.map_or(Cause::alone(), |burst| burst as u32)))
+        Some(Cause { share_percent, burst: alone(burst), times: alone(times), ..always })
     }
 
     fn work(&mut self, yaml: &Yaml, places: &mut TaskPlaces) -> Option<Work> {

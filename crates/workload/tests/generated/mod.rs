@@ -123,7 +123,8 @@ impl Draw {
         let cause = |name: String| {
             let share_percent = if self.chance() { 100.0 } else { self.below(100_001) as f64 / 1000.0 };
             let burst = if self.chance() { 1 } else { 1 + self.below(1_000) as u32 };
-            self.chance().then_some(Cause { name, share_percent, burst })
+            let times = if self.chance() { 1 } else { 1 + self.below(1_000) as u32 };
+            self.chance().then_some(Cause { name, share_percent, burst, times })
         };
         let causes = names.filter_map(cause).collect();
         (timers, causes)

@@ -210,8 +210,10 @@ impl NodeExecutor {
         self.skip_all(timer, skipped);
         let mut due = std::mem::take(&mut self.due);
         due.clear();
-        let served = self.timers[timer].serves.iter_mut().filter_map(|of| of.answer.turns.is_due().then_some(&*of));
-        due.extend(served.map(|of| Due { publisher: of.answer.publication, due_ns, is_clocked: of.is_clocked }));
+        for of in &mut self.timers[timer].serves {
+            let publisher = Due { publisher: of.answer.publication, due_ns, is_clocked: of.is_clocked };
+            due.extend((0..of.answer.turns.due()).map(|_| publisher));
+        }
         let done = self.timer_callback(timer, &due);
         self.due = due;
         done

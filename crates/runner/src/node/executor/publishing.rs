@@ -93,8 +93,8 @@ impl NodeExecutor {
         self.spend(Callback::Input(input));
         for index in 0..self.on_input[input].answers.len() {
             let answer = &mut self.on_input[input].answers[index];
-            if answer.turns.is_due() {
-                let publisher = answer.publication;
+            let publisher = answer.publication;
+            for _ in 0..answer.turns.due() {
                 self.publish(publisher)?;
             }
         }
