@@ -293,7 +293,7 @@ PYTHON, PROGRAMS = {python!r}, {programs!r}
 
 
 def test_of_a_command(recorded):
-    run = recorded([PYTHON, PROGRAMS + "/blocking_planner.py", "1"])
+    run = recorded([PYTHON, PROGRAMS + "/blocking_planner.py", "2"])
     chain = run.chain("/sensor to /controller")
     assert chain.instances().num_rows > 10
     chain.expect(end_to_end="< 60 s")

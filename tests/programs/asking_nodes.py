@@ -17,7 +17,7 @@ import time
 import rclpy
 from rcl_interfaces.srv import GetParameters
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from rclpy.executors import MultiThreadedExecutor
+from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
@@ -77,7 +77,8 @@ class Control(Node):
 rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
 role, *options = sys.argv[1:]
 node = {"planner": Planner, "display": Display, "router": Router, "control": Control}[role](*options[:1])
-executor = MultiThreadedExecutor(2)
+# A callback that takes no time may wait for half a second on rclpy's multi-threaded executor.
+executor = SingleThreadedExecutor() if role == "control" else MultiThreadedExecutor(2)
 executor.add_node(node)
 if role == "planner":
     threading.Timer(float(options[1]), os._exit, [0]).start()

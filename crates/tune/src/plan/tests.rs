@@ -391,3 +391,27 @@ run: {duration: 3 s, repeats: 2, seed: 3}
     let (_folder, plan) = planned(&text, &asked).expect("a plan");
     assert!(plan.steps.is_empty(), "{:?}", turned(&plan));
 }
+
+#[test]
+fn an_events_executor_runs_a_message_before_a_timer_that_is_due_later() {
+    let text = "
+middleware: inproc
+nodes:
+  lidar:   {phase: 1 %, publishes: {/points: {rate: 10 Hz}}}
+  mapper:  {thread: one, phase: 0 %, on: timer 10 Hz, work: 10 ms}
+  monitor: {thread: one, phase: 9 %, on: timer 10 Hz, work: 5 ms}
+  planner: {thread: one, work: 1 ms, subscribes: [/points], publishes: [/path]}
+  control: {subscribes: [/path]}
+chains: {chain: [lidar, planner, control]}
+run: {duration: 3 s, repeats: 2, seed: 3}
+";
+    let asked = Asked { keys: &[Key::Executor], ..Asked::default() };
+    let (_folder, plan) = planned(text, &asked).expect("a plan");
+    assert_eq!(turned(&plan), ["one: an executor with a wait set -> an events executor"]);
+    let mean = |of: &SystemFigures| of.chains["chain"].mean_ms.expect("a mean");
+    // The message comes after 1 ms, and the mapper keeps it until 10 ms; the monitor is due after 9 ms.
+    assert!((mean(&plan.as_is) - 15.0).abs() < 0.01 && (mean(&plan.planned) - 10.0).abs() < 0.01, "{:?}", plan.planned);
+    let threads = text.replace("thread: one, phase: 0 %", "thread: one, threads: 2, phase: 0 %");
+    let Err(refused) = planned(&threads, &asked) else { panic!("several threads have no order of events") };
+    assert!(refused.to_string().starts_with("nothing of the workload may change"), "{refused}");
+}
