@@ -70,6 +70,13 @@ fn check(workload: &Workload, node: &Node) -> Result<(), String> {
     if workload.threads_of(node) > 1 {
         return Err(format!("node {name} is on an executor of several threads"));
     }
+    let is_beside = |of: &&Node| of.process == node.process && thread(of) != thread(node) && workload.is_in_python(of);
+    if let (true, Some(other)) = (workload.is_in_python(node), workload.nodes.iter().find(is_beside)) {
+        return Err(format!("nodes {name} and {} compute in turn, because they share an interpreter", other.name));
+    }
+    if node.publishes.iter().flat_map(|p| &p.from).any(|cause| cause.times > 1) {
+        return Err(format!("node {name} publishes several messages in one callback"));
+    }
     if workload.is_on_events(node) {
         return Err(format!("the executor of node {name} runs what came first, and does not look in rounds"));
     }

@@ -76,6 +76,12 @@ fn what_the_analysis_does_not_know_is_refused_with_its_reason() {
         ("run: {", "run: {background: {cpu: 1}, ", "4 threads share 3 CPUs"),
         ("run: {", "run: {cpus: {source: [1], filter: [1], act: [2]}, ", "share CPU 1"),
         ("publishes: [/b], work", "publishes: {/b: {rate: 10 Hz}}, work", "by another callback"),
+        (
+            "publishes: [/b], work",
+            "publishes: {/b: {from: {/a: {times: 2}}}}, work",
+            "several messages in one callback",
+        ),
+        ("work: 5 ms", "work: 5 ms, executor: events", "runs what came first"),
     ] {
         let text = ALONE.replace(change, to);
         let (workload, _) = match tacho_workload::parse(&text, "test.yaml") {
@@ -87,6 +93,10 @@ fn what_the_analysis_does_not_know_is_refused_with_its_reason() {
         let refused = all[0].refused.as_deref().unwrap_or("not refused");
         assert!(refused.contains(reason), "{reason}: {refused}");
     }
+    let in_python = ALONE.replace("work: 5 ms", "work: 5 ms, process: p, python: true");
+    assert!(bound(&in_python, "chain", 3).is_ok(), "alone in its process");
+    let together = in_python.replace("work: 2 ms", "work: 2 ms, process: p, python: true");
+    assert!(bound(&together, "chain", 3).is_err_and(|why| why.contains("share an interpreter")));
     let circle = ALONE.replace("subscribes: [/a], publishes: [/b]", "subscribes: [/a, /c], publishes: [/b]");
     let circle = circle.replace("act:    {subscribes: [/b]", "act:    {subscribes: [/b], publishes: [/c]");
     assert!(bound(&circle, "chain", 3).is_err_and(|why| why.contains("in a circle")));
