@@ -397,24 +397,19 @@ impl Workload {
 
     /// Number of threads that run the callbacks of a node.
     pub fn threads_of(&self, node: &Node) -> usize {
-        let beside = self.nodes.iter().filter(|of| node.thread.is_some() && of.thread == node.thread);
-        threads(beside)
+        threads(on_thread_of(&self.nodes, node))
     }
 
     /// Whether the executor of a node runs what came first. On rclpy, its transport says so.
     pub fn is_on_events(&self, node: &Node) -> bool {
-        let workloads = || (self.middleware.clone(), self.transport.clone());
-        if node.middleware.clone().unwrap_or_else(workloads) == ("rclpy".into(), "events".into()) {
-            return true;
-        }
-        let beside = self.nodes.iter().filter(|of| node.thread.is_some() && of.thread == node.thread);
-        on_events(beside.chain([node]))
+        let transport = node.middleware.as_ref().map_or(&self.transport, |(_, transport)| transport);
+        let is_on_rclpys = node.plugin(&self.middleware) == "rclpy" && transport == "events";
+        is_on_rclpys || on_events(on_thread_of(&self.nodes, node).chain([node]))
     }
 
     /// Whether the callbacks of a node are in Python: it says so, or it runs on rclpy.
     pub fn is_in_python(&self, node: &Node) -> bool {
-        let plugin = node.middleware.as_ref().map_or(&self.middleware, |(plugin, _)| plugin);
-        node.python || plugin == "rclpy"
+        node.python || node.plugin(&self.middleware) == "rclpy"
     }
 
     /// Finds the chain of this name.
@@ -435,6 +430,11 @@ impl Workload {
     }
 }
 
+/// The nodes that share the thread of a node, with itself; none if it has a thread of its own.
+pub fn on_thread_of<'n>(nodes: &'n [Node], node: &'n Node) -> impl Iterator<Item = &'n Node> {
+    nodes.iter().filter(|of| node.thread.is_some() && of.thread == node.thread)
+}
+
 /// Number of threads that nodes of one [`Node::thread`] have together.
 pub fn threads<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> usize {
     nodes.into_iter().find_map(|node| node.threads).unwrap_or(1) as usize
@@ -450,6 +450,11 @@ pub fn on_events<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> bool {
 pub const MICRO_HOST: &str = "micro";
 
 impl Node {
+    /// Its middleware plugin; `workloads`: that of the workload.
+    pub fn plugin<'n>(&'n self, workloads: &'n str) -> &'n str {
+        self.middleware.as_ref().map_or(workloads, |(plugin, _)| plugin)
+    }
+
     /// Whether the node runs on a board.
     pub fn is_on_board(&self) -> bool {
         self.host == MICRO_HOST

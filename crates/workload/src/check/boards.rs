@@ -65,7 +65,7 @@ impl Check<'_> {
         let topics =
             |of: &Node, other: &Node| of.publishes.iter().any(|p| other.subscribes.iter().any(|s| s.topic == p.topic));
         for (peer, places) in self.nodes.iter().zip(&self.reading.nodes).filter(|(peer, _)| !peer.is_on_board()) {
-            let plugin = peer.middleware.as_ref().map_or(&self.reading.workload.middleware, |(plugin, _)| plugin);
+            let plugin = peer.plugin(&self.reading.workload.middleware);
             if Facts::in_this_tree(plugin).ros_on_dds || !(topics(board, peer) || topics(peer, board)) {
                 continue;
             }

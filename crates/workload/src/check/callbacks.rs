@@ -2,10 +2,10 @@
 
 use super::Check;
 use crate::diagnostic::{Report, Span};
-use crate::model::{threads, Executor, Node, Order, Own, Work};
+use crate::model::{on_thread_of, threads, Executor, Node, Order, Own, Work};
 use std::collections::BTreeMap;
 
-/// Their nodes have one load, and publish the same from all inputs.
+/// Their nodes have executors of their own, periodic timers and one load, and publish the same from all inputs.
 const WITHOUT: [&str; 3] = ["rclcpp", "rclpy", ON_BOARDS];
 /// The middleware of boards, as messages name it.
 const ON_BOARDS: &str = "host: micro";
@@ -20,8 +20,7 @@ impl Check<'_> {
             self.timers(at, report);
             self.loads(at, report);
             self.groups(at, report);
-            let workloads = &self.reading.workload.middleware;
-            let plugin = node.middleware.as_ref().map_or(workloads.as_str(), |(plugin, _)| plugin);
+            let plugin = node.plugin(&self.reading.workload.middleware);
             let plugin = if node.is_on_board() { ON_BOARDS } else { plugin };
             if let (true, Some(found)) = (WITHOUT.contains(&plugin), beyond_one_load(node)) {
                 report.error(
@@ -43,7 +42,7 @@ impl Check<'_> {
                     "no `python`, or another middleware, such as ros2",
                 );
             }
-            if let (true, Some(thread)) = (["rclcpp", "rclpy", ON_BOARDS].contains(&plugin), &node.thread) {
+            if let (true, Some(thread)) = (WITHOUT.contains(&plugin), &node.thread) {
                 report.error(
                     "callbacks-unsupported",
                     places.thread,
@@ -70,7 +69,7 @@ impl Check<'_> {
                     "`sent_at` with `spin` or `on: timer`",
                     "`on: arrival`, or no `sent_at`",
                 );
-            } else if ["rclcpp", "rclpy", ON_BOARDS].contains(&plugin) {
+            } else if WITHOUT.contains(&plugin) {
                 report.error(
                     "times-unsupported",
                     span,
@@ -88,7 +87,7 @@ impl Check<'_> {
         if node.order != Some(Order::Events) {
             return;
         }
-        let threads = self.threads_of(node);
+        let threads = threads(on_thread_of(self.nodes, node));
         let (found, expected) = match (node.executor, plugin) {
             (_, "rclpy") => ("middleware: rclpy".to_owned(), "`middleware: {rclpy: events}`, or another one"),
             (_, "rclcpp" | ON_BOARDS) => (plugin.to_owned(), "another middleware, such as ros2"),
@@ -200,21 +199,17 @@ impl Check<'_> {
         }
     }
 
-    fn threads_of(&self, node: &Node) -> usize {
-        threads(self.nodes.iter().filter(|of| node.thread.is_some() && of.thread == node.thread))
-    }
-
     /// Nodes of a thread are of one process and are scheduled alike.
     fn threads(&self, report: &mut Report) {
         let run = &self.reading.workload.run;
         let mut of_threads: BTreeMap<&str, &Node> = BTreeMap::new();
         for (node, places) in self.nodes.iter().zip(&self.reading.nodes) {
-            let of_thread = |of: &&Node| node.thread.is_some() && of.thread == node.thread;
+            let of_thread = || on_thread_of(self.nodes, node);
             if let Some(threads) = node.threads {
                 let mut refuse = |message: String, found: String, expected: &str| {
                     report.error("threads-of-one", places.threads, message, found, expected);
                 };
-                let groups = self.nodes.iter().filter(of_thread).map(|of| of.callback_groups().len());
+                let groups = of_thread().map(|of| of.callback_groups().len());
                 if groups.sum::<usize>() < 2 {
                     let message = format!("`{}` runs its callbacks one at a time", node.name);
                     let found = format!("`threads: {threads}` of a node that shares no thread");
@@ -222,7 +217,7 @@ impl Check<'_> {
                                     callbacks beside its `thread`";
                     refuse(message, found, expected);
                 }
-                let other = self.nodes.iter().filter(of_thread).find_map(|of| of.threads.filter(|of| *of != threads));
+                let other = of_thread().find_map(|of| of.threads.filter(|of| *of != threads));
                 if let Some(other) = other {
                     let message = format!("`{}` and another node share a thread name", node.name);
                     refuse(message, format!("`threads: {threads}` and `threads: {other}`"), "one number of threads");
@@ -245,7 +240,7 @@ impl Check<'_> {
                     format!("processes `{}` and `{}`, or other hosts or middlewares", first.process, node.process);
                 refuse(message(), found, "one process, host and middleware a thread");
             }
-            let orders = || self.nodes.iter().filter(of_thread).filter_map(|of| of.order);
+            let orders = || of_thread().filter_map(|of| of.order);
             if let (Some(order), true) = (node.order, orders().any(|other| Some(other) != node.order)) {
                 let found = format!("`executor: {}` and another one", crate::grammar::ORDERS[order as usize]);
                 refuse(message(), found, "one `executor` a thread");

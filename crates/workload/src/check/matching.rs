@@ -29,9 +29,8 @@ impl Check<'_> {
                     format!("one of {}", inputs.join(", ")),
                 );
             }
-            let workloads = &self.reading.workload.middleware;
-            let plugin = node.middleware.as_ref().map_or(workloads, |(plugin, _)| plugin);
-            if node.is_on_board() || WITHOUT.contains(&plugin.as_str()) {
+            let plugin = node.plugin(&self.reading.workload.middleware);
+            if node.is_on_board() || WITHOUT.contains(&plugin) {
                 let plugin = if node.is_on_board() { "host: micro" } else { plugin };
                 report.error(
                     "match-unsupported",
