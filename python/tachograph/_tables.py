@@ -424,9 +424,9 @@ class Tables(ABC):
             position (uint32): Node on the path where it happened, 0 for the first; of transport and waits the node
                 that receives.
             kind (text): What. `computation`, `off_cpu`, `blocked`, `preemption`, `interrupt`, `transport`,
-                `wake_up`, `no_cpu`, `executor_busy`, `group_busy`, `kept`, `not_due`, `tick_late`, `used_again`,
-                `no_newer`, `overwritten`, `lost`, `unmatched`, `ended`, `pending`, `untold`, `superseded`,
-                `no_output`, `not_active`.
+                `wake_up`, `no_cpu`, `executor_busy`, `group_busy`, `interpreter_busy`, `kept`, `not_due`,
+                `tick_late`, `used_again`, `no_newer`, `overwritten`, `lost`, `unmatched`, `ended`, `pending`,
+                `untold`, `superseded`, `no_output`, `not_active`.
             by (text): By whom, in words: the callback that the executor was busy with, the thread that had the CPU,
                 the topic, `queue of depth 1`.
             execution (row of executions, or absent): The execution that did it, if it is one; of several the one of

@@ -1,10 +1,11 @@
 """A camera, a detector and a mapper, ordinary rclpy nodes. The mapper's callback keeps its thread for long.
 
-usage: shared_thread.py camera|together|apart SECONDS [computes]
+usage: shared_thread.py camera|together|apart SECONDS [computes|releases]
 
-With `computes`, the mapper computes instead of sleeping. `camera` publishes. `together` runs the detector and the mapper on one executor, `apart` on an executor each.
+With `computes`, the mapper computes instead of sleeping; with `releases`, in a library that lets other threads of the process compute meanwhile. `camera` publishes. `together` runs the detector and the mapper on one executor, `apart` on an executor each.
 """
 
+import hashlib
 import os
 import sys
 import threading
@@ -14,6 +15,8 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import String
+
+POINTS = bytes(10_000_000)
 
 
 class Camera(Node):
@@ -44,17 +47,17 @@ class Mapper(Node):
         self.timer = self.create_timer(0.13, self.update)
 
     def update(self):
-        if computes:
-            begun = time.thread_time()
-            while time.thread_time() - begun < 0.08:
-                pass
-        else:
+        begun = time.thread_time()
+        if not work:
             time.sleep(0.08)
+        while work and time.thread_time() - begun < 0.08:
+            if work == ["releases"]:
+                hashlib.sha256(POINTS)
         self.publisher.publish(String(data="map"))
 
 
 rclpy.init()
-way, seconds, computes = sys.argv[1], float(sys.argv[2]), sys.argv[3:] == ["computes"]
+way, seconds, work = sys.argv[1], float(sys.argv[2]), sys.argv[3:]
 nodes = [Camera()] if way == "camera" else [Detector(), Mapper()]
 executors = [SingleThreadedExecutor() for _ in (nodes if way == "apart" else nodes[:1])]
 for place, node in enumerate(nodes):

@@ -142,6 +142,24 @@ fn chains_of_a_recorded_program_begin_when_the_last_pair_has_met() {
 }
 
 #[test]
+fn messages_that_waited_until_the_pair_had_met_are_of_the_start_up() {
+    let system = |others_took: i64| {
+        let mut b = FileBuilder::new().info(|info| info.verb = "record".into());
+        b = b.node(1, "sensor").publisher("/points").timer(10 * MS).node(2, "listener").subscription("/points");
+        for k in 0..1_000 {
+            let at = 1 + 10 * MS * k;
+            b = b.process(1).at(at).start_timer().publish(at).end_timer();
+            let taken = (90 * MS + MS * k).max(at + others_took);
+            b = b.process(2).at(taken).start_taking(at).end_taking();
+        }
+        analysed(&b, None).1.expect("a window").start_up_s.map(|s| (s * 100.0).round())
+    };
+    assert_eq!(system(MS), Some(9.0));
+    // All are on their way for so long.
+    assert_eq!(system(10 * MS), None);
+}
+
+#[test]
 fn what_joins_late_is_no_start_up_and_a_workload_has_none() {
     // A tenth of 10 s.
     let window = |builder: &FileBuilder| analysed(builder, None).1;

@@ -224,6 +224,8 @@ pub enum CauseKind {
     ExecutorBusy,
     /// The same, and another callback of the same mutually exclusive callback group running.
     GroupBusy,
+    /// Inside a callback in Python, or before it, while another thread of the process had Python's interpreter.
+    InterpreterBusy,
     /// Message taken and kept for a later callback, of which no more is known.
     Kept,
     /// Message taken and kept for a timer that was not due yet.
@@ -273,6 +275,7 @@ impl CauseKind {
             CauseKind::NoCpu => "kept from its CPU by",
             CauseKind::ExecutorBusy => "executor busy with",
             CauseKind::GroupBusy => "callback group busy with",
+            CauseKind::InterpreterBusy => "Python's interpreter busy with",
             CauseKind::Kept => "kept for the next",
             CauseKind::NotDue => "kept until the due time of",
             CauseKind::TickLate => "late start of",

@@ -172,7 +172,7 @@ fn node(case: &FindingCase) -> Option<&str> {
 fn of_kind(kind: CauseKind) -> Lever {
     use CauseKind::*;
     match kind {
-        ExecutorBusy | GroupBusy => Lever::CallbackGroup,
+        ExecutorBusy | GroupBusy | InterpreterBusy => Lever::CallbackGroup,
         Overwritten => Lever::Depth,
         Transport | Lost => Lever::Qos,
         UsedAgain | NotDue | Kept => Lever::Phase,

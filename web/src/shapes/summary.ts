@@ -152,7 +152,7 @@ export interface CallbackFigures {
 }
 
 /** What took a part of the time of a late instance, or kept an input from becoming an output. */
-export type CauseKind = "computation" | "off_cpu" | "blocked" | "preemption" | "interrupt" | "transport" | "wake_up" | "no_cpu" | "executor_busy" | "group_busy" | "kept" | "not_due" | "tick_late" | "used_again" | "no_newer" | "overwritten" | "lost" | "unmatched" | "ended" | "pending" | "untold" | "superseded" | "no_output" | "not_active";
+export type CauseKind = "computation" | "off_cpu" | "blocked" | "preemption" | "interrupt" | "transport" | "wake_up" | "no_cpu" | "executor_busy" | "group_busy" | "interpreter_busy" | "kept" | "not_due" | "tick_late" | "used_again" | "no_newer" | "overwritten" | "lost" | "unmatched" | "ended" | "pending" | "untold" | "superseded" | "no_output" | "not_active";
 
 /** One chain. */
 export interface ChainFigures {

@@ -27,6 +27,7 @@ export const CAUSES: Record<CauseKind, string> = {
   no_cpu: "kept from its CPU by",
   executor_busy: "executor busy with",
   group_busy: "callback group busy with",
+  interpreter_busy: "Python's interpreter busy with",
   kept: "kept for the next",
   not_due: "kept until the due time of",
   tick_late: "late start of",

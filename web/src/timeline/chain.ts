@@ -57,6 +57,7 @@ const PART_OF: Partial<Record<CauseKind, Part>> = {
   no_cpu: "preemption",
   executor_busy: "queueing",
   group_busy: "queueing",
+  interpreter_busy: "queueing",
   kept: "kept",
   not_due: "kept",
   tick_late: "kept",

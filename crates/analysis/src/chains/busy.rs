@@ -189,7 +189,7 @@ impl Busy {
     }
 
     /// The outermost executions of a thread between two instants, each with its part of that time.
-    fn executions(&self, seen: &Seen, stream: u32, from: i64, to: i64) -> Vec<(Row<Execution>, i64, i64)> {
+    pub fn executions(&self, seen: &Seen, stream: u32, from: i64, to: i64) -> Vec<(Row<Execution>, i64, i64)> {
         let spans = self.spans.of(Row::new(stream));
         let first = spans.partition_point(|s| s.1 <= from);
         let rows = spans[first..].iter().zip(&seen.streams[stream as usize].executions[first..]);

@@ -2,6 +2,7 @@
 //!
 //! docs/figures-of-chains.md, "causes", has the definitions. The parts of one instance lie end to end and add up to it.
 
+mod interpreter;
 mod kept;
 mod lost;
 mod programs;
@@ -15,6 +16,7 @@ use crate::chains::wait::Arrival;
 use crate::chains::{MadeOf, Traced, Tracer};
 use crate::link::fate::Fates;
 use crate::observe::{PublicationSeen, Seen, Topic};
+use interpreter::Interpreter;
 use kept::Piece;
 use lost::Lost;
 use programs::{Had, Programs};
@@ -107,6 +109,7 @@ impl Pieces {
 pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) -> Vec<Cause> {
     let preemptions = &tracer.seen.scheduled.preemptions;
     let programs = Programs::new(tracer.seen);
+    let interpreter = Interpreter::new(tracer);
     let mut calls: HashMap<&str, u32> = HashMap::default();
     for (index, row) in preemptions.iter().enumerate() {
         if let Some(call) = &row.waits_in {
@@ -130,6 +133,7 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
             preemptions,
             off_cpu: &off_cpu,
             programs: &programs,
+            interpreter: &interpreter,
             calls: &calls,
             ticks: &ticks,
             route,
@@ -229,6 +233,7 @@ struct Explainer<'a> {
     /// Rows of the preemptions by execution.
     off_cpu: &'a Grouped<Execution, u32>,
     programs: &'a Programs<'a>,
+    interpreter: &'a Interpreter<'a>,
     calls: &'a HashMap<&'a str, u32>,
     ticks: &'a Ticks,
     route: Route<'a>,
@@ -281,8 +286,13 @@ impl Explainer<'_> {
                 CauseKind::Computation => self.computation(position as u32, execution, (from, to), parts),
                 CauseKind::TickLate => {
                     let had = execution.map_or(Vec::new(), |execution| self.had_cpu_before(execution, from, to));
-                    let without = self.without_cpu((position as u32, execution), had, &[], to - from, parts);
-                    parts.add((position as u32, kind, who), Part::new(to - from - without, Some(from), execution));
+                    let mut left = to - from;
+                    left -= self.without_cpu((position as u32, execution), had, &[], left, parts);
+                    if let Some(execution) = execution {
+                        let stream = self.tracer.seen.stream_of(execution);
+                        left -= self.without_interpreter(position as u32, stream, (from, to), left, parts);
+                    }
+                    parts.add((position as u32, kind, who), Part::new(left, Some(from), execution));
                 }
                 _ => parts.add((position as u32, kind, who), Part::new(to - from, Some(from), execution)),
             }
@@ -298,6 +308,9 @@ impl Explainer<'_> {
             let held = busy.held(seen, stream, wait.callback, from, wait.began);
             let had = self.programs.had_cpu(stream, from, wait.began);
             asleep -= self.without_cpu((at, None), had, &held, asleep, parts);
+            for free in without((from, wait.began), &held) {
+                asleep -= self.without_interpreter(at, stream, free, asleep, parts);
+            }
             for held in held {
                 let (kind, who, execution) = by_busy(seen, held.by);
                 parts.add((at, kind, who), Part::new(held.to - held.from, Some(held.from), Some(execution)));
@@ -348,6 +361,19 @@ impl Explainer<'_> {
         most - left
     }
 
+    /// Adds what had Python's interpreter while a thread did not begin, at a place on the path, for so long at most.
+    /// Gives how long that was.
+    fn without_interpreter(&self, at: u32, stream: u32, stretch: (i64, i64), most: i64, parts: &mut Pieces) -> i64 {
+        let Some((by, from, to)) = self.interpreter.kept_waiting(stream, stretch) else { return 0 };
+        let part = Part::new((to - from).min(most), Some(from), Some(by));
+        parts.add((at, CauseKind::InterpreterBusy, self.callback_of(by)), part);
+        part.ns
+    }
+
+    fn callback_of(&self, execution: Row<Execution>) -> Who {
+        Who::Callback(self.tracer.seen.executions[execution].callback)
+    }
+
     /// A stretch inside a callback of the node at a place on the path, or of a node that publishes outside of one.
     fn computation(
         &self,
@@ -367,26 +393,42 @@ impl Explainer<'_> {
             let (from, to) = (row.from_ns.max(start), row.to_ns.min(end));
             if to > from {
                 taken += to - from;
+                let mut waited = 0;
                 let by_thread = || Who::Thread(self.programs.first_of(*index));
                 let (kind, who) = match row.state {
                     OffCpu::Runnable => (CauseKind::Preemption, by_thread()),
                     OffCpu::Interrupted => (CauseKind::Interrupt, by_thread()),
                     OffCpu::Blocked => {
+                        let had = execution.zip(row.waits_in.as_deref()).and_then(|(execution, call)| {
+                            self.interpreter.had_while_blocked(execution, call, (from, to))
+                        });
+                        if let Some((by, from, to)) = had {
+                            let key = (position, CauseKind::InterpreterBusy, self.callback_of(by));
+                            parts.add(key, Part::new(to - from, Some(from), Some(by)));
+                            waited = to - from;
+                        }
                         let call = row.waits_in.as_deref().and_then(|call| self.calls.get(call));
                         let in_call = callback.zip(call).map(|(callback, call)| Who::WaitsIn(callback, *call));
                         (CauseKind::Blocked, in_call.unwrap_or_else(|| who.clone()))
                     }
                 };
                 off += if row.state == OffCpu::Interrupted { 0 } else { to - from };
-                parts.add((position, kind, who), Part::new(to - from, Some(from), execution));
+                parts.add((position, kind, who), Part::new(to - from - waited, Some(from), execution));
             }
         }
         // Without scheduler events of all of it, or inside another callback that runs within this one.
         let whole = end - start;
         let inside = self.tracer.inside(execution, start, end);
         let unnamed = inside.map_or(0, |inside| inside.off_ns() - off).min(whole - taken).max(0);
-        parts.add((position, CauseKind::OffCpu, who.clone()), Part::new(unnamed, None, execution));
         taken += unnamed;
+        let mut off = unnamed;
+        let had = execution.and_then(|execution| self.interpreter.had_while_off_cpu(execution, (start, end)));
+        if let Some((by, ns)) = had {
+            let waited = Part::new(ns.min(off), None, Some(by));
+            off -= waited.ns;
+            parts.add((position, CauseKind::InterpreterBusy, self.callback_of(by)), waited);
+        }
+        parts.add((position, CauseKind::OffCpu, who.clone()), Part::new(off, None, execution));
         parts.add((position, CauseKind::Computation, who), Part::new(whole - taken, Some(start), execution));
     }
 

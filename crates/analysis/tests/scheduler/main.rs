@@ -2,6 +2,7 @@
 //! own.
 
 mod inside;
+mod interpreter;
 mod interrupts;
 mod off_cpu;
 mod ready;

@@ -40,9 +40,8 @@ pub(super) fn of_callback(late: &Late<'_>, kind: CauseKind, (named, name): (&Nam
             "Make {who} do less a call, have it take the newest message alone (a depth of 1), or publish its input \
              less often."
         ),
-        CauseKind::ExecutorBusy | CauseKind::GroupBusy if computes && named.is_python() => {
-            format!("Move {who} to a process of its own: threads of one Python process compute in turn.")
-        }
+        CauseKind::InterpreterBusy => compute_in_turn(who),
+        CauseKind::ExecutorBusy | CauseKind::GroupBusy if computes && named.is_python() => compute_in_turn(who),
         CauseKind::ExecutorBusy | CauseKind::GroupBusy if named.is_python() => {
             format!("Run {who} on a thread or in a process of its own: {POOL_DELAYS}.")
         }
@@ -70,6 +69,11 @@ pub(super) fn of_callback(late: &Late<'_>, kind: CauseKind, (named, name): (&Nam
         ),
         None => advice,
     }
+}
+
+/// Against a callback in Python that computes while others should.
+fn compute_in_turn(who: &str) -> String {
+    format!("Move {who} to a process of its own: threads of one Python process compute in turn.")
 }
 
 /// Against callbacks that occupy all threads.

@@ -62,7 +62,7 @@ impl Blame {
 fn counts(kind: CauseKind, mostly: bool) -> Option<bool> {
     use CauseKind::*;
     match kind {
-        Computation | OffCpu | Blocked | ExecutorBusy | GroupBusy | UsedAgain => Some(false),
+        Computation | OffCpu | Blocked | ExecutorBusy | GroupBusy | InterpreterBusy | UsedAgain => Some(false),
         Preemption | NoCpu | Interrupt | Transport | WakeUp | TickLate | NoNewer => Some(true),
         NotDue | Kept => mostly.then_some(false),
         Overwritten | Lost | Unmatched | Ended | Pending | Untold | Superseded | NoOutput | NotActive => None,
@@ -72,7 +72,8 @@ fn counts(kind: CauseKind, mostly: bool) -> Option<bool> {
 /// Whether a part of this kind may be a thread that waits for a CPU, of the middleware or of the node before, which no
 /// event shows.
 fn may_lack_a_cpu(kind: CauseKind) -> bool {
-    matches!(kind, CauseKind::Transport | CauseKind::WakeUp | CauseKind::UsedAgain | CauseKind::NoNewer)
+    use CauseKind::{InterpreterBusy, NoNewer, Transport, UsedAgain, WakeUp};
+    matches!(kind, Transport | WakeUp | UsedAgain | NoNewer | InterpreterBusy)
 }
 
 /// Those that delayed late instances.
@@ -235,6 +236,7 @@ fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
                 CauseKind::ExecutorBusy | CauseKind::GroupBusy if is_own_queue => "earlier calls of it",
                 CauseKind::GroupBusy => "callback group busy with it",
                 CauseKind::ExecutorBusy => "executor busy with it",
+                CauseKind::InterpreterBusy => "Python's interpreter busy with it",
                 CauseKind::OffCpu => "off the CPU inside it",
                 CauseKind::Blocked => "blocked inside it",
                 _ => "its own computation",

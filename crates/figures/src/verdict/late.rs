@@ -194,7 +194,7 @@ pub(super) enum Key {
 
 impl Key {
     pub fn of(repeat: &Repeat<'_>, cause: &Cause) -> Key {
-        use CauseKind::{Blocked, Computation, ExecutorBusy, GroupBusy, OffCpu};
+        use CauseKind::{Blocked, Computation, ExecutorBusy, GroupBusy, InterpreterBusy, OffCpu};
         match (cause.kind, cause.execution) {
             (ExecutorBusy, Some(_)) if cause.by.ends_with(" threads)") => Key::Threads(cause.position),
             // One callback is one culprit, whatever it waited in.
@@ -202,7 +202,7 @@ impl Key {
                 let name = full_name(repeat, repeat.tables.executions[execution].callback);
                 Key::Callback(Named::of(repeat, execution), name.as_str().into())
             }
-            (Computation | OffCpu | ExecutorBusy | GroupBusy, Some(execution)) => {
+            (Computation | OffCpu | ExecutorBusy | GroupBusy | InterpreterBusy, Some(execution)) => {
                 Key::Callback(Named::of(repeat, execution), cause.by)
             }
             (kind, _) => Key::Other(kind, cause.by, cause.position),

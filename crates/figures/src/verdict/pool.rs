@@ -27,7 +27,7 @@ pub(super) fn behind_what_blocks(late: &Late<'_>, suspects: &mut [Suspect]) {
 
 /// Whether a culprit of this kind holds a thread.
 fn holds(kind: CauseKind) -> bool {
-    kind.is_busy() || matches!(kind, CauseKind::OffCpu | CauseKind::Blocked)
+    kind.is_busy() || matches!(kind, CauseKind::OffCpu | CauseKind::Blocked | CauseKind::InterpreterBusy)
 }
 
 /// Whether several threads run the callbacks of a node in Python.

@@ -63,7 +63,7 @@ fn least(late: &Late<'_>, cause: &Cause) -> Option<(f64, f64)> {
     match cause.kind {
         // What others took is not the callback's fault: the machine's suspect has it.
         OffCpu if late.others.is_some() && !late.slept(cause) => None,
-        ExecutorBusy | GroupBusy | UsedAgain => Some(WAITING),
+        ExecutorBusy | GroupBusy | InterpreterBusy | UsedAgain => Some(WAITING),
         Transport | WakeUp => Some(ON_THE_WAY),
         OffCpu | Blocked => Some(OFF_THE_CPU),
         _ => None,
@@ -84,14 +84,20 @@ fn culprit(late: &Late<'_>, key: &Key, usual_ms: f64, cause: &Cause) -> Culprit 
     };
     match key {
         Key::Callback(named, name) => {
-            let at = named.node.clone().unwrap_or(node);
+            let at = named.node.clone().unwrap_or_else(|| node.clone());
             let is_own_queue = cause.kind.is_busy() && late.is_its_own_queue(named, cause.position);
             let (usually, words) = (ms(usual_ms), named.words(name));
             let asked = Asked::of(late, &late.executions(key));
             let off = asked.as_ref().map_or(String::new(), |asked| format!(" ({})", asked.words()));
             made.text = match is_own_queue {
                 true => format!("Messages usually wait {usually} at {at} for earlier calls of {words}{off}, {of}."),
-                false => format!("Outputs usually wait {usually} at {at}: {} {words}{off}, {of}.", cause.kind.words()),
+                false => {
+                    let whose = if at == node { String::new() } else { format!(" of {at}") };
+                    format!(
+                        "Outputs usually wait {usually} at {node}: {} {words}{whose}{off}, {of}.",
+                        cause.kind.words()
+                    )
+                }
             };
             let took = advice::Took { wall_ms: usual_ms, asked, is_own_queue, ..advice::Took::default() };
             made.next = advice::of_callback(late, cause.kind, (named, name), &took);
