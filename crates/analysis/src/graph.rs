@@ -162,13 +162,14 @@ fn named(
     notes: &mut Vec<Note>,
 ) -> Vec<Path> {
     let mut paths = Vec::new();
-    let of_links = stated.chains.iter().filter(|c| !c.nodes.is_empty()).map(|c| (&c.name, &c.nodes, false));
-    let of_workload = workload.into_iter().flat_map(|w| &w.chains).map(|c| (&c.name, &c.nodes, true));
-    for (chain, wanted, is_of_workload) in of_workload.chain(of_links) {
+    let of_links = stated.chains.iter().filter(|c| !c.nodes.is_empty()).map(|c| (&c.name, &c.nodes, None));
+    let of_workload = workload.into_iter().flat_map(|w| &w.chains).map(|c| (&c.name, &c.nodes, Some(c)));
+    for (chain, wanted, of_workload) in of_workload.chain(of_links) {
         let stops: Option<Vec<Stop>> = wanted.iter().map(|name| stop(seen, name)).collect();
         let mut found: Vec<Vec<Row<Topic>>> = vec![Vec::new()];
-        for pair in stops.iter().flat_map(|stops| stops.windows(2)) {
-            let between = graph.between(seen, &pair[0], &pair[1]);
+        for (place, pair) in stops.iter().flat_map(|stops| stops.windows(2)).enumerate() {
+            let mut between = graph.between(seen, &pair[0], &pair[1]);
+            between.retain(|topic| of_workload.is_none_or(|c| c.goes_over(place, &seen.topics.names[*topic])));
             found = found.iter().flat_map(|f| between.iter().map(move |t| [f.as_slice(), &[*t]].concat())).collect();
         }
         match stops {
@@ -182,7 +183,7 @@ fn named(
                     let by: Vec<Vec<Row<Callback>>> = stops.iter().map(|stop| stop.1.clone()).collect();
                     let end = match graph.end_of(&nodes, &topics, &by[by.len() - 1]) {
                         // As with the response of a service, which a twin has as a message.
-                        End::Return if is_of_workload => End::Callback,
+                        End::Return if of_workload.is_some() => End::Callback,
                         end => end,
                     };
                     let output = graph.callbacks.only_output(seen, &by[by.len() - 1]);

@@ -162,8 +162,9 @@ impl System {
         let mut came: Option<Vec<&str>> = None;
         for (place, node) in chain.nodes.iter().enumerate() {
             let next = chain.nodes.get(place + 1);
-            let leads_on =
-                |of: &&Callback| next.is_none_or(|next| of.publishes.iter().any(|topic| self.takes(next, topic)));
+            let goes_on =
+                |topic: &&String| next.is_some_and(|next| chain.goes_over(place, topic) && self.takes(next, topic));
+            let leads_on = |of: &&Callback| next.is_none() || of.publishes.iter().any(|topic| goes_on(&topic));
             let is_here = |of: &&Callback| match (&came, &of.trigger) {
                 (None, Trigger::Timer(_)) => true,
                 (Some(topics), Trigger::Messages(topic)) => topics.contains(&topic.as_str()),
@@ -175,7 +176,7 @@ impl System {
                 return Err(format!("node {node} passes the chain on by another callback than the one that takes it"));
             };
             total_ns += worst;
-            came = Some(on.iter().flat_map(|of| &of.publishes).map(String::as_str).collect());
+            came = Some(on.iter().flat_map(|of| &of.publishes).filter(goes_on).map(String::as_str).collect());
         }
         Ok(total_ns)
     }

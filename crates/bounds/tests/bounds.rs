@@ -39,6 +39,22 @@ fn executors_with_nothing_else_to_do_add_up() {
 }
 
 #[test]
+fn a_chain_that_names_its_topic_has_the_bound_of_that_one() {
+    let text = "
+middleware: inproc
+nodes:
+  source: {publishes: {/a: {rate: 10 Hz}, /c: {rate: 10 Hz}}, work: 1 ms}
+  act:    {subscribes: {/a: {work: 2 ms}, /c: {work: 7 ms}}}
+chains: {any: [source, act], short: [source, /a, act], long: [source, /c, act]}
+run: {duration: 1 s}
+";
+    let [any, short, long] = ["any", "short", "long"].map(|chain| bound(text, chain, 3).expect("a bound"));
+    assert_eq!(any, long);
+    // Both may have come at once, and each waits for the other one then.
+    assert!(short <= long, "{short} {long}");
+}
+
+#[test]
 fn a_timer_waits_for_one_of_each_other_callback_of_its_executor() {
     let text = ALONE.replace("source: {", "source: {thread: t, ").replace("act:    {", "act: {thread: t, process: t, ");
     // The timer waits for a message of /b, and a message of /b for the timer.
@@ -168,6 +184,5 @@ fn no_simulated_instance_is_longer_than_its_bound() {
 fn chains(summary: &tacho_tables::summary::Summary) -> Vec<tacho_workload::model::Chain> {
     let nodes = |path: &[String]| path.iter().step_by(2).map(|node| node.trim_start_matches('/').to_owned()).collect();
     let all = summary.chains.iter().enumerate();
-    all.map(|(at, chain)| tacho_workload::model::Chain { name: format!("chain_{at}"), nodes: nodes(&chain.path) })
-        .collect()
+    all.map(|(at, chain)| tacho_workload::model::Chain::new(format!("chain_{at}"), nodes(&chain.path))).collect()
 }

@@ -145,8 +145,9 @@ pub fn promise(name: &str, plan: Option<&Plan>, promised_ms: &BTreeMap<String, f
 pub fn describe(plan: &Plan, text: &mut Lines) {
     let log = &plan.search;
     text.line(format_args!(
-        "  {} of {:.3e} candidates simulated; each change, why and how: plan/plan.md",
-        log.evaluations, log.candidates
+        "  {} simulations, {} candidates; each change, why and how: plan/plan.md",
+        log.evaluations,
+        log.candidates_in_words()
     ));
     for error in &plan.errors {
         text.line(format_args!(

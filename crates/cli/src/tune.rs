@@ -272,7 +272,9 @@ fn chain_to_tune(workload: &mut Workload, summary: &Summary, asked: Option<&str>
     let critical = summary.chains.iter().find(|chain| chain.critical);
     let critical = critical.context("no chain of the run came through, so none is critical")?;
     let nodes = critical.path.iter().step_by(2).map(|name| name.trim_start_matches('/').to_owned()).collect();
-    Ok(named_in(workload, &Chain { name: critical.name.clone(), nodes }))
+    let topics: Vec<&str> = critical.path.iter().skip(1).step_by(2).map(String::as_str).collect();
+    let chain = Chain::over(critical.name.clone(), nodes, &topics, |name| workload.node(name));
+    Ok(named_in(workload, &chain))
 }
 
 /// Names a chain in a workload that does not name it; returns the name.

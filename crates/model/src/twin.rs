@@ -172,18 +172,23 @@ impl Twin {
     /// Whether a recorded path has the nodes of a chain of the twin.
     fn has_chain(&self, path: &[String]) -> bool {
         let nodes = || path.iter().step_by(2).map(|node| self.names.of_node(node));
-        let is_it = |chain: &Chain| nodes().eq(chain.nodes.iter().map(|node| Some(format!("/{node}"))));
+        let topics = || path.iter().skip(1).step_by(2).map(|topic| self.names.of_topic(topic).unwrap_or(topic));
+        let is_it = |chain: &Chain| {
+            nodes().eq(chain.nodes.iter().map(|node| Some(format!("/{node}")))) && chain.goes_over_all(topics())
+        };
         self.workload.chains.iter().any(is_it)
     }
 }
 
-/// Gives the chains of a run, by name and path, the names that a workload has for their nodes. If several paths pass
-/// the same nodes over different topics, the first has the name: it is the critical one.
+/// Gives the chains of a run, by name and path, the names that a workload has for their nodes and topics. If several
+/// paths pass the same nodes, and the workload names no topics, the first has the name: it is the critical one.
 pub fn name_chains<'c>(workload: &Workload, chains: impl Iterator<Item = (&'c mut String, &'c Vec<String>)>) {
     let mut named = BTreeSet::new();
     for (name, path) in chains {
         let nodes = || path.iter().step_by(2).map(|node| node.trim_start_matches('/'));
-        if let Some(known) = workload.chains.iter().find(|known| nodes().eq(&known.nodes)) {
+        let topics = || path.iter().skip(1).step_by(2).map(String::as_str);
+        let is_it = |known: &&Chain| nodes().eq(&known.nodes) && known.goes_over_all(topics());
+        if let Some(known) = workload.chains.iter().find(is_it) {
             if named.insert(&known.name) {
                 name.clone_from(&known.name);
             }

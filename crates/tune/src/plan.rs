@@ -203,6 +203,9 @@ impl Planning<'_> {
 
     fn space(&self, measured: &Summary) -> Result<Space, String> {
         let chain = self.workload.chain(self.chain).ok_or_else(|| format!("no chain `{}`", self.chain))?;
+        if let Some(choice) = chain.choice(self.workload) {
+            return Err(choice);
+        }
         if self.is_about_driving() {
             drive::check(self.workload, self.simulator.tasks)?;
         }

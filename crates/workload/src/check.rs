@@ -209,13 +209,19 @@ impl Check<'_> {
                 else {
                     continue;
                 };
-                let joined = previous.publishes.iter().any(|p| node.subscribes.iter().any(|s| s.topic == p.topic));
+                let topic = chain.topic(index - 1);
+                let joined = topics_between(previous, node).any(|over| chain.goes_over(index - 1, over));
                 if !joined && self.reading.whole {
                     let list = |topics: Vec<&str>| if topics.is_empty() { "nothing".into() } else { topics.join(", ") };
                     report.error(
                         "broken-chain",
                         span,
-                        format!("no topic leads from `{}` to `{name}` in chain `{}`", previous.name, chain.name),
+                        format!(
+                            "{} leads from `{}` to `{name}` in chain `{}`",
+                            topic.map_or("no topic".into(), |topic| format!("{topic} is no topic that")),
+                            previous.name,
+                            chain.name
+                        ),
                         format!(
                             "`{}` publishes {}; `{name}` subscribes to {}",
                             previous.name,

@@ -39,7 +39,11 @@ pub(crate) const TOP: Place = Place {
         ),
         key("topology", Form::Topology, "Nodes made by rule, as in study A, instead of `nodes`."),
         key("nodes", Form::Nodes, "The nodes, in the order in which they are started."),
-        key("chains", Form::Chains, "Paths that somebody cares about: a name and its nodes, source first."),
+        key(
+            "chains",
+            Form::Chains,
+            "Paths that somebody cares about: a name and its nodes, source first; between two nodes perhaps a topic.",
+        ),
         key("run", Form::Run, "How to run it."),
         key("sweep", Form::Sweep, "Parameters and their values: each value of `size` stands in turn where $size does."),
         key(

@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn what_ran_is_not_checked_again() {
         let (mut workload, _) = parse(TEXT, "w.yaml").unwrap_or_else(|errors| panic!("{errors}"));
-        workload.chains = vec![Chain { name: "gone".into(), nodes: vec!["a".into(), "c".into()] }];
+        workload.chains = vec![Chain::new("gone", vec!["a".into(), "c".into()])];
         let text = write(&workload);
         assert!(parse(&text, "w.yaml").is_err(), "{text}");
         assert_eq!(kept(&text, "w.yaml").as_ref(), Ok(&workload));

@@ -3,9 +3,11 @@
 //! Every list keeps the order of the file. Node processes receive the model as JSON. `parse` reads the YAML that people
 //! write; `write` and `kept` write and read the YAML in a run directory.
 
+mod chain;
 mod qos;
 mod work;
 
+pub use chain::{topics_between, Chain};
 pub use qos::{Qos, Unmet};
 pub use work::Work;
 
@@ -292,15 +294,6 @@ pub struct Publication {
     pub qos: Qos,
 }
 
-/// A named path through the graph.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Chain {
-    /// Its name.
-    pub name: String,
-    /// Node names, source first.
-    pub nodes: Vec<String>,
-}
-
 /// Options of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunOptions {
@@ -410,11 +403,6 @@ impl Workload {
     /// Whether the callbacks of a node are in Python: it says so, or it runs on rclpy.
     pub fn is_in_python(&self, node: &Node) -> bool {
         node.python || node.plugin(&self.middleware) == "rclpy"
-    }
-
-    /// Finds the chain of this name.
-    pub fn chain(&self, name: &str) -> Option<&Chain> {
-        self.chains.iter().find(|chain| chain.name == name)
     }
 
     /// The lowest rate at which the clock wakes a node; infinite if it wakes none.

@@ -1,7 +1,7 @@
 //! Derives how often nodes run and topics are published from the workload alone.
 
 use crate::callbacks::Load;
-use crate::model::{Cause, Chain, Executor, Node, Publication, Subscription, Workload};
+use crate::model::{topics_between, Cause, Chain, Executor, Node, Publication, Subscription, Workload};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -43,9 +43,8 @@ pub fn instances_hz(workload: &Workload, chain: &Chain) -> Option<f64> {
     let from = workload.node(chain.nodes.first()?)?;
     let hz = match chain.nodes.get(1) {
         Some(second) => {
-            let to = workload.node(second)?;
-            let is_taken = |topic: &str| to.subscribes.iter().any(|subscription| subscription.topic == topic);
-            let sent = from.publishes.iter().find(|publication| is_taken(&publication.topic))?;
+            let over = topics_between(from, workload.node(second)?).find(|topic| chain.goes_over(0, topic))?;
+            let sent = from.publishes.iter().find(|publication| publication.topic == *over)?;
             publication_rate(from, sent, &topics_hz)?
         }
         None => activations(from, input_rate(from, &topics_hz)?),

@@ -10,6 +10,7 @@ use crate::model::*;
 use crate::run::RunPlaces;
 use crate::topology::{End, Topology};
 use crate::values::{Fields, Reader};
+use std::collections::BTreeMap;
 
 pub(crate) use node::{default_size, NodePlaces, TaskPlaces};
 
@@ -203,16 +204,41 @@ impl Reader<'_, '_> {
                 );
                 continue;
             };
-            let mut nodes = Vec::new();
+            let mut chain = Chain::new(name, Vec::new());
             let mut spans = Vec::new();
+            let mut topics: BTreeMap<usize, String> = BTreeMap::new();
             for item in items {
-                if let Some(node) = self.name(item) {
-                    nodes.push(node);
-                    spans.push(item.span);
+                if !matches!(&item.value, Value::Scalar(text, _) if text.starts_with('/')) {
+                    if let Some(node) = self.name(item) {
+                        chain.nodes.push(node);
+                        spans.push(item.span);
+                    }
+                } else if let Some(topic) = self.topic(item) {
+                    let place = chain.nodes.len().checked_sub(1).filter(|place| !topics.contains_key(place));
+                    match place {
+                        Some(place) => _ = topics.insert(place, topic),
+                        None => self.between_nodes(item),
+                    }
                 }
             }
-            reading.workload.chains.push(Chain { name, nodes });
+            if topics.keys().any(|place| place + 1 >= chain.nodes.len()) {
+                items.last().into_iter().for_each(|item| self.between_nodes(item));
+            } else if !topics.is_empty() {
+                chain.topics = (0..chain.nodes.len() - 1).map(|place| topics.remove(&place)).collect();
+            }
+            reading.workload.chains.push(chain);
             reading.chains.push((key.span, spans));
         }
+    }
+
+    /// Refuses a topic of a chain that stands elsewhere.
+    fn between_nodes(&mut self, topic: &Yaml) {
+        self.report.error(
+            "wrong-value",
+            topic.span,
+            "a topic of a chain stands between two nodes",
+            topic.describe(),
+            "nodes in their order, and between two of them one topic at most, such as [lidar, /points, ndt]",
+        );
     }
 }

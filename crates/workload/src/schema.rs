@@ -176,7 +176,10 @@ fn form(form: Form) -> Value {
         Form::Hosts => or_nothing(named(NAME_PATTERN, swept(Form::Host))),
         Form::Host => or_nothing(defined("host")),
         Form::Chains => or_nothing(named(NAME_PATTERN, swept(Form::Chain))),
-        Form::Chain => json!({"type": "array", "items": or_parameter(name()), "minItems": 2, "uniqueItems": true}),
+        Form::Chain => {
+            let stop = json!({"anyOf": [name(), {"type": "string", "pattern": TOPIC_PATTERN}]});
+            json!({"type": "array", "items": or_parameter(stop), "minItems": 2})
+        }
         Form::Cpus => or_nothing(named(NAME_PATTERN, swept(Form::CpuList))),
         Form::CpuList => {
             let cpu = or_parameter(json!({"type": "integer", "minimum": 0, "maximum": 1023}));

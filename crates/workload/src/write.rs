@@ -40,8 +40,9 @@ pub fn write(workload: &Workload) -> String {
     if !workload.chains.is_empty() {
         out.push_str("chains:\n");
         for chain in &workload.chains {
-            let nodes: Vec<_> = chain.nodes.iter().map(|n| scalar(n)).collect();
-            let _ = writeln!(out, "  {}: [{}]", scalar(&chain.name), nodes.join(", "));
+            let stop = |stop: &str| if stop.starts_with('/') { stop.to_owned() } else { scalar(stop) };
+            let stops: Vec<_> = chain.stops().map(stop).collect();
+            let _ = writeln!(out, "  {}: [{}]", scalar(&chain.name), stops.join(", "));
         }
     }
     run::write(&mut out, workload);

@@ -160,6 +160,15 @@ fn chains_follow_topics_and_pass_no_way_twice() {
     let found = only(&with("chains: {x: [a, c]}"));
     assert_eq!((found.name, found.line, found.column), ("broken-chain", 5, 17));
     assert_eq!(found.found, "`a` publishes /t; `c` subscribes to /u");
+    assert_eq!(findings(&with("chains: {x: [a, /t, b, /u, c]}")), []);
+    let found = only(&with("chains: {x: [a, b, /t, c]}"));
+    assert_eq!((found.name, found.line, found.column), ("broken-chain", 5, 24));
+    assert_eq!(found.message, "/t is no topic that leads from `b` to `c` in chain `x`");
+    for (wrong, column) in [("/t, a, b", 14), ("a, b, /u", 20), ("a, /t, /t, b", 21)] {
+        let found = only(&with(&format!("chains: {{x: [{wrong}]}}")));
+        assert_eq!((found.name, found.line, found.column), ("wrong-value", 5, column), "{wrong}");
+        assert!(found.expected.contains("between two of them one topic at most"), "{}", found.expected);
+    }
     assert_eq!(only(&with("chains: {x: [a, b, a]}")).name, "broken-chain");
     assert_eq!(only(&with("chains: {x: [a, a, b]}")).found, "a -> a");
     let asks = "nodes:\n  a: {subscribes: [/u], publishes: {/t: {rate: 1 Hz}}}\n  \

@@ -3,7 +3,7 @@
 use super::Maker;
 use std::collections::BTreeSet;
 use tacho_tables::row::{numbered, Row};
-use tacho_workload::model::Chain;
+use tacho_workload::model::{topics_between, Chain};
 
 impl Maker<'_> {
     /// Chains that the run named; otherwise the critical one and the one that is asked for. Those that are no path of
@@ -25,11 +25,9 @@ impl Maker<'_> {
             let name = self.names.other("chain", &name_of(chain));
             let nodes: Option<Vec<String>> =
                 chain.path.iter().step_by(2).map(|of| Some(self.names.of_node(of)?[1..].to_owned())).collect();
-            let of = |name: &String| self.nodes.iter().find(|(node, _)| node.name == *name).map(|(node, _)| node);
+            let of = |name: &str| self.nodes.iter().find(|(node, _)| node.name == *name).map(|(node, _)| node);
             let joined = |pair: &[String]| match (of(&pair[0]), of(&pair[1])) {
-                (Some(from), Some(to)) => {
-                    from.publishes.iter().any(|p| to.subscribes.iter().any(|s| s.topic == p.topic))
-                }
+                (Some(from), Some(to)) => topics_between(from, to).next().is_some(),
                 _ => false,
             };
             let is_path = |nodes: &Vec<String>| {
@@ -39,7 +37,11 @@ impl Maker<'_> {
                     && nodes.windows(2).all(|way| way[0] != way[1] && joined(way))
             };
             match nodes.filter(is_path) {
-                Some(nodes) if chains.iter().all(|known| known.name != name) => chains.push(Chain { name, nodes }),
+                Some(nodes) if chains.iter().all(|known| known.name != name) => {
+                    let topics = chain.path.iter().skip(1).step_by(2);
+                    let topics: Vec<&str> = topics.map(|topic| self.names.of_topic(topic).unwrap_or(topic)).collect();
+                    chains.push(Chain::over(name, nodes, &topics, of));
+                }
                 Some(_) => {}
                 None => {
                     self.lacks.push(format!("chain {name}, which is no path of the twin that takes each way once."))

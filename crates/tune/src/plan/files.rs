@@ -1,6 +1,6 @@
 //! The files of a plan: what a user changes, why, and fragments to apply it with.
 
-use super::{fragments, Figure, Key, Plan, PlanStep, SystemFigures};
+use super::{fragments, Figure, Key, Plan, PlanStep, SearchLog, SystemFigures};
 use std::fmt::Write;
 use std::io;
 use std::path::Path;
@@ -220,15 +220,28 @@ fn measured_first(text: &mut String, plan: &Plan) {
     text.push_str("\n`together`: all nodes that can share a process do.\n\n");
 }
 
+impl SearchLog {
+    /// `48`, or `1.2e13` if nobody would count so far.
+    pub fn candidates_in_words(&self) -> String {
+        match self.candidates {
+            few if few < 1e6 => few.to_string(),
+            many => format!("{many:.1e}"),
+        }
+    }
+}
+
 fn searched(text: &mut String, plan: &Plan) {
     let log = &plan.search;
-    let all = if log.exhaustive { ", which are all" } else { "" };
+    let all = if log.exhaustive { ", all of which were simulated" } else { "" };
     let _ = writeln!(
         text,
-        "## How it was found\n\n{} of {:.3e} candidates were simulated{all}, each in {} draws of {:.2} s. Each \
-         line was better than all before it.\n\n| simulated | goal | figure | by | changes |\n\
+        "## How it was found\n\nThere are {} candidates{all}. {} simulations were made, each of {} draws of \
+         {:.2} s. Each line was better than all before it.\n\n| simulated | goal | figure | by | changes |\n\
          | --- | --- | --- | --- | --- |",
-        log.evaluations, log.candidates, log.draws, log.draw_s
+        log.candidates_in_words(),
+        log.evaluations,
+        log.draws,
+        log.draw_s
     );
     for step in &log.trail {
         let value = number(Some(step.value), step.goal.figure.unit());

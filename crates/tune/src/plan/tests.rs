@@ -415,3 +415,20 @@ run: {duration: 3 s, repeats: 2, seed: 3}
     let Err(refused) = planned(&threads, &asked) else { panic!("several threads have no order of events") };
     assert!(refused.to_string().starts_with("nothing of the workload may change"), "{refused}");
 }
+
+#[test]
+fn a_chain_over_any_of_two_topics_is_refused_and_one_that_names_its_topic_is_tuned() {
+    let two = SPINNING
+        .replace("publishes: {/a:", "publishes: {/c: {rate: 10 Hz}, /a:")
+        .replace("subscribes: {/a: {depth: 1}}, pub", "subscribes: [/a, /c], pub");
+    assert_ne!(two, SPINNING);
+    let error = planned(&two, &Asked::default()).map(|_| ()).expect_err("a choice").to_string();
+    assert_eq!(
+        error,
+        "chain `chain` goes from source to filter over /c and over /a: name one of them, as in `chain: [source, /c, \
+         filter]`"
+    );
+    // An output for /a is overwritten by the one for /c that follows.
+    let (_, plan) = planned(&two.replace("[source, filter", "[source, /c, filter"), &Asked::default()).expect("a plan");
+    assert!(turned(&plan).contains(&"act: spin 10 Hz -> on arrival".to_owned()), "{:?}", turned(&plan));
+}

@@ -308,7 +308,12 @@ impl Draw {
             });
         }
         let chain = nodes.iter().map(|node| node.name.clone()).collect();
-        let chains = if count > 1 { vec![Chain { name: "off".into(), nodes: chain }] } else { Vec::new() };
+        let mut chain = Chain::new("off", chain);
+        if count > 1 && self.chance() {
+            let named: Vec<_> = (1..count).map(|after| self.chance().then(|| format!("/out/t{}", after - 1))).collect();
+            chain.topics = if named.iter().any(Option::is_some) { named } else { Vec::new() };
+        }
+        let chains = if count > 1 { vec![chain] } else { Vec::new() };
         let cpus = if self.chance() { vec![(NAMES[0].to_string(), vec![1, 0])] } else { Vec::new() };
         let priority = match self.below(3) {
             0 => Vec::new(),

@@ -1,8 +1,8 @@
 //! Waits for Python's interpreter, which runs one thread of a process at a time.
 //!
 //! CPython (`take_gil`): who waits for the interpreter asks for it after the switch interval, and gets it when the
-//! thread that has it answers, blocks or ends. So a thread that ran again sooner, while another one computed on, did not
-//! wait for that one: extension modules release the interpreter.
+//! thread that has it answers, blocks or ends. So a thread that ran again sooner, while another one computed on, did
+//! not wait for that one: extension modules release the interpreter.
 
 use crate::chains::Tracer;
 use rustc_hash::FxHashMap as HashMap;
