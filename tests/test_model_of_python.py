@@ -152,6 +152,28 @@ def test_messages_to_the_own_thread_wait_for_its_next_look_in_virtual_time_too(t
 
 
 @pytest.mark.timing
+def test_each_node_wakes_up_as_its_own_recording_shows(tacho, ros_python):
+    program = f"{ros_python} {PROGRAMS / 'many_subscriptions.py'}"
+    tacho(
+        "record",
+        "-o",
+        "recorded",
+        "--",
+        "sh",
+        "-c",
+        f"{program} small 8 & {program} large 8 & {program} camera 8; wait",
+    )
+    tacho("simulate", "recorded", "-o", "simulated")
+    prediction = json.loads((tacho.directory / "simulated/prediction.json").read_text())
+    takes = {node["node"]: node["take_ns"] for node in prediction["costs"]["of_nodes"]}
+    assert takes["large"] > 1.5 * takes["small"] > 0, takes
+    for name in ("large", "small"):
+        [chain] = [chain for chain in prediction["chains"] if chain["path"][-1] == f"/{name}"]
+        # The means of both were half of that when the nodes of a recording had one distribution.
+        assert chain["simulated"]["mean_ms"] == pytest.approx(chain["measured"]["mean_ms"], rel=0.25), chain
+
+
+@pytest.mark.timing
 @pytest.mark.parametrize("executor", ["events", "single"])
 def test_the_twin_of_an_events_executor_runs_what_came_first(tacho, ros_python, executor):
     program = f"{ros_python} {PROGRAMS / 'ordered_by_events.py'}"

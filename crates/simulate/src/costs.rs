@@ -1,5 +1,6 @@
 //! What middleware and machine take beside the work of callbacks: measured in runs, by topic, size and fan-out.
 
+use crate::awake::NodeCost;
 use crate::reach::Reach;
 use crate::spread::Spread;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,9 @@ pub struct Costs {
     /// CPU time of a new look, without `take_ns`, ns; absent if no run shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub look_ns: Option<i64>,
+    /// The same of single nodes of a recording; those that are not here take what all take.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub of_nodes: Vec<NodeCost>,
     /// Wake-ups of spinning nodes, by their rate.
     #[serde(default)]
     pub checks: Vec<Check>,
@@ -139,6 +143,16 @@ impl Costs {
         let text = "no run shows how late timers are: simulated as the wake-up by a message, and the 50 us by which \
                     the kernel may delay timers";
         (self.wake_up.map(|ns| ns + TIMER_SLACK_NS), Some(text.into()))
+    }
+
+    /// What a recording shows of this node.
+    pub(crate) fn of_node(&self, node: &str) -> Option<&NodeCost> {
+        self.of_nodes.iter().find(|of| of.node == node)
+    }
+
+    /// CPU time from one callback of a node to the next, ns.
+    pub(crate) fn take_ns_of(&self, node: &str) -> i64 {
+        self.of_node(node).map_or(self.take_ns, |of| of.take_ns)
     }
 
     /// CPU time of a wake-up of a node that spins at this rate, ns, interpolated between the measured rates on a

@@ -29,6 +29,8 @@ pub(crate) enum Ready {
 /// Nodes whose callbacks run on one thread, one at a time, or on several, one at a time of each node.
 pub(crate) struct Executor {
     nodes: Vec<usize>,
+    /// Number of what it takes to wake up and to look around.
+    pub latencies: usize,
     /// Of an events executor.
     pub events: Option<Events>,
     pub workers: Vec<usize>,
@@ -70,7 +72,7 @@ impl Executor {
     pub fn of(node: usize, workers: Vec<usize>, on_events: bool) -> Executor {
         let (looks, idle) = (workers.first().copied(), workers[1..].iter().copied().collect());
         let events = on_events.then(Events::default);
-        Executor { nodes: vec![node], events, looks, workers, idle, ready: VecDeque::new() }
+        Executor { nodes: vec![node], latencies: 0, events, looks, workers, idle, ready: VecDeque::new() }
     }
 
     /// Adds a node.

@@ -4,6 +4,7 @@ mod around;
 mod sends;
 mod tasks;
 
+use crate::awake::{Latency, Seen};
 use crate::costs::{Check, Costs, TaskCost, Transfer};
 use crate::reach::{reach, takers, Reach};
 use crate::spread::Spread;
@@ -43,13 +44,9 @@ struct Run<'a> {
 /// What was found, over all runs.
 #[derive(Default)]
 struct Samples {
-    timer: Latency,
-    wake_up: Latency,
-    /// Wake-ups by messages that wake as many processes as there are CPUs. They count only if there are few others.
-    wake_up_of_many: Latency,
-    /// From one callback to the next of the same look around, and to the first of the next look.
-    take: Vec<i64>,
-    look: Vec<i64>,
+    awake: Seen,
+    /// The same of each node of a recording.
+    of_nodes: BTreeMap<String, Seen>,
     /// CPU time of wake-ups of spinning nodes, by their rate in mHz, ns.
     checks: BTreeMap<u64, Vec<i64>>,
     transfers: BTreeMap<Topic, OfTopic>,
@@ -65,42 +62,6 @@ struct OfTopic {
     until_start: BTreeMap<usize, Latency>,
     send_cpu: Vec<i64>,
     receive_cpu: Vec<i64>,
-}
-
-/// Fewest samples of a latency on a free CPU that count alone.
-const ENOUGH: usize = 20;
-
-/// Samples of a latency, those apart in which a thread may have waited for a CPU: the simulation adds that wait itself.
-#[derive(Default)]
-struct Latency {
-    free: Vec<i64>,
-    contended: Vec<i64>,
-}
-
-impl Latency {
-    fn add(&mut self, ns: i64, is_free: bool) {
-        let into = if is_free { &mut self.free } else { &mut self.contended };
-        into.push(ns.max(0));
-    }
-
-    /// Adds other samples if there are too few on a free CPU.
-    fn or(self, other: Latency) -> Latency {
-        if self.free.len() >= ENOUGH {
-            return self;
-        }
-        Latency { free: [self.free, other.free].concat(), contended: [self.contended, other.contended].concat() }
-    }
-
-    /// Those on a free CPU; if there are too few, the faster half of all.
-    fn spread(self) -> Spread {
-        if self.free.len() >= ENOUGH || self.contended.is_empty() {
-            return Spread::of(self.free);
-        }
-        let mut all = [self.free, self.contended].concat();
-        all.sort_unstable();
-        all.truncate(all.len().div_ceil(2));
-        Spread::of(all)
-    }
 }
 
 /// Part of the CPUs' time from which on threads of a run often waited for a CPU.
@@ -178,19 +139,15 @@ pub fn of_recording(tables: &Tables, info: &RunInfo, workload: &Workload) -> Cos
 
 impl Samples {
     fn into_costs(self, costs: &mut Costs) {
-        costs.timer = self.timer.spread();
-        // A few may all be stalls of the machine.
-        let median = |times: Vec<i64>| (times.len() >= ENOUGH).then(|| Spread::of(times).quantile(0.5));
-        let look_ns = median(self.look);
-        // Without any of the same look, the gap is the same between all.
-        costs.take_ns = median(self.take).or(look_ns).unwrap_or(0);
-        costs.look_ns = look_ns.map(|ns| (ns - costs.take_ns).max(0));
+        let all = self.awake.cost("");
+        let of_node = |(node, seen): (String, Seen)| seen.cost_of_node(&node, &all);
+        costs.of_nodes = self.of_nodes.into_iter().filter_map(of_node).collect();
+        (costs.timer, costs.wake_up) = (all.timer, all.wake_up);
+        (costs.take_ns, costs.look_ns) = (all.take_ns, all.look_ns);
         let check = |(mhz, times)| Check { hz: mhz as f64 / 1e3, cpu_ns: Spread::of(times).quantile(0.5) };
         costs.checks = self.checks.into_iter().map(check).collect();
         let of_task = |(callback, times)| TaskCost { callback, work: Spread::of(times) };
         costs.tasks = self.tasks.into_iter().map(of_task).collect();
-        let take_ns = costs.take_ns;
-        costs.wake_up = self.wake_up.or(self.wake_up_of_many).spread().map(|ns| (ns - take_ns).max(0));
         for ((topic, size_bytes, reach), mut of) in self.transfers {
             let until_start = of.transit.is_empty() && !of.until_start.is_empty();
             let measured = if until_start { &mut of.until_start } else { &mut of.transit };
@@ -212,6 +169,14 @@ impl Samples {
 
     fn of_topic(&mut self, topic: &Topic) -> &mut OfTopic {
         self.transfers.entry(topic.clone()).or_default()
+    }
+
+    /// Adds what was seen of a node: of a recording, it counts for that node, too.
+    fn add(&mut self, of: Option<&Node>, is_recording: bool, what: impl Fn(&mut Seen)) {
+        what(&mut self.awake);
+        if let Some(node) = of.filter(|_| is_recording) {
+            what(self.of_nodes.entry(node.name.clone()).or_default());
+        }
     }
 }
 
@@ -296,7 +261,9 @@ impl<'a> Run<'a> {
             }
             let execution = &self.tables.executions[row];
             if self.before(row).is_some_and(|end_ns| end_ns.is_none_or(|end_ns| end_ns <= due_ns)) {
-                samples.timer.add(execution.start_ns - due_ns, self.is_free(row, due_ns));
+                let is_free = self.is_free(row, due_ns);
+                let ns = execution.start_ns - due_ns;
+                samples.add(self.node(row), self.info.is_recording(), |seen| seen.timer.add(ns, is_free));
             }
         }
     }
@@ -316,20 +283,24 @@ impl<'a> Run<'a> {
             let Some(row) = message.execution.filter(|_| is_recorded) else { continue };
             let execution = &self.tables.executions[row];
             let Some(before) = self.before(row) else { continue };
-            let node = self.tables.callbacks[execution.callback].node.and_then(|node| self.nodes[node]);
+            let node = self.node(row);
+            let is_recording = self.info.is_recording();
             match (node.map(|node| node.executor), before) {
                 (Some(Executor::Spin { .. }) | None, _) => {}
                 (_, Some(end_ns)) if end_ns > arrival_ns => {
-                    let of =
-                        if self.is_of_the_same_look(row, arrival_ns) { &mut samples.take } else { &mut samples.look };
-                    of.push(execution.start_ns - end_ns);
+                    let (ns, is_same) = (execution.start_ns - end_ns, self.is_of_the_same_look(row, arrival_ns));
+                    samples.add(node, is_recording, |seen| match is_same {
+                        true => seen.take.push(ns),
+                        false => seen.look.push(ns),
+                    });
                 }
                 _ => {
-                    let of = match self.fills_cpus(message.subscription) {
-                        true => &mut samples.wake_up_of_many,
-                        false => &mut samples.wake_up,
-                    };
-                    of.add(execution.start_ns - arrival_ns, self.is_free(row, arrival_ns));
+                    let (ns, is_free) = (execution.start_ns - arrival_ns, self.is_free(row, arrival_ns));
+                    let fills_cpus = self.fills_cpus(message.subscription);
+                    samples.add(node, is_recording, |seen| match fills_cpus {
+                        true => seen.wake_up_of_many.add(ns, is_free),
+                        false => seen.wake_up.add(ns, is_free),
+                    });
                 }
             }
         }
@@ -358,6 +329,11 @@ impl<'a> Run<'a> {
     fn started_at_once(&self, execution: Row<Execution>, publish_ns: i64) -> Option<i64> {
         let is_free = self.before(execution)?.is_none_or(|end_ns| end_ns <= publish_ns);
         is_free.then(|| self.tables.executions[execution].start_ns)
+    }
+
+    /// The node of the workload that an execution is of.
+    fn node(&self, row: Row<Execution>) -> Option<&'a Node> {
+        self.tables.callbacks[self.tables.executions[row].callback].node.and_then(|node| self.nodes[node])
     }
 
     /// The node of the workload that has an endpoint.

@@ -5,6 +5,7 @@
 //! seed, as on real middleware; what middleware and machine take is drawn from [`Costs`], which [`fit`] takes from
 //! runs.
 
+mod awake;
 pub mod costs;
 mod executor;
 pub mod fit;
@@ -20,6 +21,7 @@ mod task;
 mod trace;
 mod way;
 
+pub use awake::NodeCost;
 pub use costs::Costs;
 
 use anyhow::{bail, Context, Result};

@@ -77,7 +77,8 @@ pub(crate) struct Named {
     pub is_named: bool,
 }
 
-/// Costs that do not depend on the topic.
+/// Costs of an executor that do not depend on the topic.
+#[derive(Clone)]
 pub(crate) struct Latencies {
     pub timer: Spread,
     /// From the end of a sleep inside of a callback.
@@ -112,7 +113,8 @@ pub(crate) struct Simulation {
     pub links: Vec<Link>,
     pub threads: Vec<Named>,
     pub cpus: Vec<usize>,
-    pub latencies: Latencies,
+    /// Of executors, by their number for it.
+    pub latencies: Vec<Latencies>,
     pub trace: Trace,
     pub draws: Draws,
     /// Whether to write the kernel's events.
@@ -169,16 +171,17 @@ impl Simulation {
                     if alarm == number && waits == Waits::ForInterpreter {
                         self.ask_for_interpreter(worker, now)?;
                     } else if alarm == number && waits != Waits::Not {
+                        let latencies = &self.latencies[self.executors[self.workers[worker].executor].latencies];
                         let of = match waits {
-                            Waits::InCallback => &self.latencies.sleep,
-                            _ => &self.latencies.timer,
+                            Waits::InCallback => &latencies.sleep,
+                            _ => &latencies.timer,
                         };
                         let latency_ns = of.draw(&mut self.draws);
                         self.rouse(worker, latency_ns, now, None)?;
                     }
                 }
                 What::Called { worker, by } => {
-                    let latency_ns = self.latencies.wake_up.draw(&mut self.draws);
+                    let latency_ns = self.wake_up_ns(worker);
                     self.wake(self.workers[worker].thread, 0, latency_ns, now, Some(by))?;
                 }
                 What::Travelled { link } => {
@@ -192,6 +195,12 @@ impl Simulation {
         self.used_ns = self.used_ns.or_else(|| Some(self.used_so_far_ns()));
         self.skip_rest(end_ns)?;
         Ok(true)
+    }
+
+    /// Draws how long a thread takes to wake up.
+    fn wake_up_ns(&mut self, worker: usize) -> i64 {
+        let of = self.executors[self.workers[worker].executor].latencies;
+        self.latencies[of].wake_up.draw(&mut self.draws)
     }
 
     fn used_so_far_ns(&self) -> i64 {
@@ -374,7 +383,8 @@ impl Simulation {
                         break;
                     }
                     let is_ready = has_messages || until_ns <= now;
-                    if let Some(ns) = self.latencies.spent(of.ran, is_ready, of.around_ns) {
+                    let latencies = &self.latencies[self.executors[executor].latencies];
+                    if let Some(ns) = latencies.spent(of.ran, is_ready, of.around_ns) {
                         (of.ran, of.around_ns) = (false, of.around_ns - ns);
                         of.steps.extend([Step::Compute(ns), Step::Again]);
                     } else if of.ran || is_ready {
@@ -387,7 +397,8 @@ impl Simulation {
                 Step::Take(subscription) => {
                     if !of.subscriptions[subscription].queue.is_empty() {
                         of.ran = true;
-                        of.first([Step::Compute(self.latencies.take_ns), Step::Begin(subscription)]);
+                        let take_ns = self.latencies[self.executors[executor].latencies].take_ns;
+                        of.first([Step::Compute(take_ns), Step::Begin(subscription)]);
                         of.first(of.is_in_python.then_some(Step::TakeInterpreter));
                     }
                 }
@@ -415,8 +426,8 @@ impl Simulation {
                     self.trace.put(stream, now, number::callback_cpu, &[used_ns, 1])?;
                     // Otherwise the thread spends it when it looks again, and before it waits.
                     of.first(of.is_in_python.then_some(Step::GiveInterpreter));
-                    let is_in_the_gap = self.latencies.take_ns == 0 || of.wakes.is_some();
                     let executor = &self.executors[executor];
+                    let is_in_the_gap = self.latencies[executor.latencies].take_ns == 0 || of.wakes.is_some();
                     if is_in_the_gap || executor.has_several_threads() || executor.events.is_some() {
                         let around_ns = std::mem::take(&mut of.around_ns);
                         of.first([Step::Compute(around_ns)]);

@@ -139,7 +139,7 @@ pub(crate) fn build(
         builder.thread(BACKGROUND, builder.tid, Owner::Background, &[], None);
     }
     let links = builder.links();
-    let latencies = builder.latencies();
+    let latencies = builder.all_latencies();
     let Builder { trace, kernel, threads, processes, nodes, executors, workers, phases, doubts, .. } = builder;
     let draws = Draws::new(mix(mix(workload.run.seed ^ 0x7369_6d75) ^ u64::from(repeat)));
     let queue = Default::default();
@@ -180,6 +180,27 @@ impl Builder<'_> {
             take_ns: self.costs.take_ns,
             look_ns: self.costs.look_ns,
         }
+    }
+
+    /// Those of all executors; first those of which no recording shows their own.
+    fn all_latencies(&mut self) -> Vec<Latencies> {
+        let of_all = self.latencies();
+        let mut all = vec![of_all];
+        for node in &self.nodes {
+            let executor = &mut self.executors[node.executed_by];
+            if let Some(cost) = self.costs.of_node(&node.name).filter(|_| executor.latencies == 0) {
+                executor.latencies = all.len();
+                let timer = if cost.timer.is_empty() { &all[0].timer } else { &cost.timer };
+                all.push(Latencies {
+                    timer: timer.clone(),
+                    wake_up: cost.wake_up.clone(),
+                    take_ns: cost.take_ns,
+                    look_ns: cost.look_ns,
+                    ..all[0].clone()
+                });
+            }
+        }
+        all
     }
 
     /// A number that stands for the address of an object.
@@ -405,7 +426,7 @@ impl Builder<'_> {
                     self.nodes[node].publishers[publisher].links.push(links.len());
                     let cpu_ns = receiving.cpu_ns;
                     let link = link(receiving, (*receiver, *subscription), hosts);
-                    let around_ns = cpu_ns - link.receive_cpu_ns - self.costs.take_ns;
+                    let around_ns = cpu_ns - link.receive_cpu_ns - self.costs.take_ns_of(&self.nodes[*receiver].name);
                     self.nodes[*receiver].subscriptions[*subscription].around_ns = around_ns.max(0);
                     links.push(link);
                 }

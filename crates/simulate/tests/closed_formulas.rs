@@ -1,10 +1,12 @@
 //! Simulated systems whose figures follow from a formula.
 
 use std::sync::atomic::AtomicBool;
-use tacho_events::run::RunDirectory;
+use tacho_events::run::{RunDirectory, RunInfo};
 use tacho_simulate::costs::Transfer;
 use tacho_simulate::reach::Reach;
-use tacho_simulate::{Costs, Simulator};
+use tacho_simulate::spread::Spread;
+use tacho_simulate::{Costs, NodeCost, Simulator};
+use tacho_tables::store;
 use tacho_tables::summary::{ChainFigures, Summary};
 use tacho_workload::Workload;
 
@@ -52,6 +54,27 @@ fn a_chain_on_arrival_takes_the_sum_of_its_work() {
     assert_eq!(times.count, 50);
     assert!((times.min - 8.0).abs() < 1e-6 && (times.max - 8.0).abs() < 1e-6, "{times:?}");
     assert_eq!(chain.lost, 0);
+}
+
+#[test]
+fn a_node_takes_what_a_recording_shows_of_it_to_wake_up_and_its_recording_shows_that_again() {
+    let fixed = |us: i64| Spread::fixed(1_000 * us);
+    let filter = NodeCost { node: "filter".into(), wake_up: fixed(300), take_ns: 200_000, ..NodeCost::default() };
+    let costs = Costs { wake_up: fixed(100), of_nodes: vec![filter], ..Costs::default() };
+    let workload = workload(CHAIN);
+    let (folder, summary) = simulated_with(&costs, &workload, 2, 0);
+    let times = chain(&summary, "chain").end_to_end_ms.as_ref().expect("times");
+    assert!((times.min - 8.6).abs() < 1e-6 && (times.max - 8.6).abs() < 1e-6, "{times:?}");
+
+    let run = RunDirectory::new(folder.path());
+    let info = RunInfo { verb: "record".into(), ..run.info().expect("run.json") };
+    let found = tacho_simulate::fit::of_recording(&store::read_run(&run).expect("tables"), &info, &workload);
+    let whole_us = |node: &str| {
+        let of = found.of_nodes.iter().find(|of| of.node == node).expect("a node that was seen");
+        (of.wake_up.quantile(0.5) + of.take_ns) / 1_000
+    };
+    assert_eq!((whole_us("filter"), whole_us("act")), (500, 100));
+    assert_eq!(found.of_nodes.len(), 2, "the source takes no messages");
 }
 
 /// A planner that asks a router for a route before it plans.

@@ -53,7 +53,7 @@ impl Simulation {
         of.waits = Waits::Not;
         of.alarm += 1;
         let thread = of.thread;
-        let latency_ns = self.latencies.wake_up.draw(&mut self.draws);
+        let latency_ns = self.wake_up_ns(next);
         self.wake(thread, 0, latency_ns, now, Some(by))
     }
 

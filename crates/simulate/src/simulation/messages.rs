@@ -87,7 +87,7 @@ impl Simulation {
         let waiting = self.executors[executed_by].looks;
         let waiting = waiting.filter(|worker| !is_busy && self.workers[*worker].waits == Waits::ForMessage);
         if let Some(worker) = waiting {
-            let latency_ns = if until_start { 0 } else { self.latencies.wake_up.draw(&mut self.draws) };
+            let latency_ns = if until_start { 0 } else { self.wake_up_ns(worker) };
             self.rouse(worker, latency_ns, now, Some(self.processes[process].helper))?;
         }
         Ok(())

@@ -38,7 +38,7 @@ impl Simulation {
             around_ns += node.around_ns;
         }
         let is_ready = has_messages || until_ns <= now;
-        if let Some(ns) = self.latencies.spent(ran, is_ready, around_ns) {
+        if let Some(ns) = self.latencies[of.latencies].spent(ran, is_ready, around_ns) {
             running.iter().for_each(|node| (self.nodes[*node].ran, self.nodes[*node].around_ns) = (false, 0));
             self.nodes[first].around_ns = around_ns - ns;
             self.nodes[first].steps.push_back(Step::Compute(ns));
