@@ -1,5 +1,5 @@
-//! What nodes take to wake up and to look for work, as a recording shows it of each of them: an executor in Python takes
-//! ten times as long as one in C++, and the longer, the more subscriptions its nodes have.
+//! What nodes take to wake up and to look for work, as a recording shows it of each of them: an executor in Python
+//! takes ten times as long as one in C++, and the longer, the more subscriptions its nodes have.
 
 use crate::spread::Spread;
 use serde::{Deserialize, Serialize};
@@ -89,8 +89,8 @@ impl Seen {
         NodeCost { node: node.to_owned(), timer: self.timer.spread(), wake_up, take_ns, look_ns }
     }
 
-    /// The same of one node; `None` if too little was seen of it. If it never had a message waiting, its fastest wake-ups
-    /// are what it computes before a callback, and it looks again as `all` do.
+    /// The same of one node; `None` if too little was seen of it. If it never had a message waiting, its fastest
+    /// wake-ups are what it computes before a callback, and it looks again as `all` do.
     pub fn cost_of_node(self, node: &str, all: &NodeCost) -> Option<NodeCost> {
         if self.wake_up.len() + self.wake_up_of_many.len() < ENOUGH {
             return None;

@@ -50,7 +50,8 @@ impl Chain {
             let over: Vec<&str> = topics_between(from, to).filter(|topic| self.goes_over(place, topic)).collect();
             (over.len() > 1).then(|| {
                 format!(
-                    "chain `{name}` goes from {from} to {to} over {}: name one of them, as in `{name}: [{from}, {}, {to}]`",
+                    "chain `{name}` goes from {from} to {to} over {}: name one of them, as in `{name}: [{from}, {}, \
+                     {to}]`",
                     over.join(" and over "),
                     over[0],
                     name = self.name,
