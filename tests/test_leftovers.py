@@ -56,10 +56,12 @@ def nodes(process: subprocess.Popen) -> list[int]:
 
 
 def goes_on(pid: int) -> bool:
+    """Whether a thread of it does: its first one may have ended before others, which still hold locks."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1][0] not in "ZX"
+        states = [(task / "stat").read_text().rsplit(") ", 1)[1][0] for task in Path(f"/proc/{pid}/task").iterdir()]
     except OSError:
-        return False
+        return Path(f"/proc/{pid}").exists()
+    return any(state not in "ZX" for state in states)
 
 
 def beside(process: subprocess.Popen, name: str) -> list[int]:

@@ -10,7 +10,7 @@ use tacho_events::testing::FileBuilder;
 use tacho_figures::{summarise, Repeat};
 use tacho_tables::row::Row;
 use tacho_tables::summary::{FindingCase, Summary};
-use tacho_tables::{OffCpu, Preemption, Tables};
+use tacho_tables::{Callback, Execution, OffCpu, Preemption, Tables};
 
 const MS: i64 = 1_000_000;
 
@@ -148,4 +148,24 @@ fn a_run_beside_others_is_noted_and_one_alone_is_not() {
     assert_eq!((notes(Some(alone)), notes(None)), (vec![], vec![]));
     let short = Load { over_s: 0.03, others_cpu_s: Some(0.02), steal_percent: Some(16.7), ..Load::default() };
     assert_eq!(notes(Some(short)), Vec::<String>::new(), "a tick or two");
+}
+
+/// The same callback in Python, and one of another thread of its process that computes or sleeps.
+fn beside_python(cpu_ms: i64) -> String {
+    let mut tables = over_its_period(Some(2));
+    tables.callbacks[0].location = Some("/src/ndt.py:3".into());
+    let other = Callback { function: Some("Mapper.update".into()), ..tables.callbacks[0].clone() };
+    tables.callbacks.push(other);
+    let first = tables.executions[Row::new(0)].clone();
+    let (callback, cpu_ns) = (Row::new(1), (cpu_ms * MS).into());
+    tables.executions.push(Execution { callback, tid: 99, cpu_ns, ..first });
+    let summary = of(&tables, None);
+    let case = summary.findings.iter().flatten().find(|finding| finding.lint == "callback-off-cpu");
+    case.expect("a finding").cases[0].next.clone()
+}
+
+#[test]
+fn a_callback_in_python_beside_one_that_computes_may_have_waited_for_the_interpreter() {
+    assert!(beside_python(11).contains("interpreter_busy among the causes"), "{}", beside_python(11));
+    assert!(!beside_python(1).contains("interpreter"), "{}", beside_python(1));
 }

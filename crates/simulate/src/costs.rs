@@ -41,7 +41,7 @@ pub struct Costs {
     /// CPU time of a new look, without `take_ns`, ns; absent if no run shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub look_ns: Option<i64>,
-    /// The same of single nodes of a recording; those that are not here take what all take.
+    /// The same of single nodes of a recording, in the order of their names; those that are not here take what all take.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub of_nodes: Vec<NodeCost>,
     /// Wake-ups of spinning nodes, by their rate.
@@ -147,7 +147,8 @@ impl Costs {
 
     /// What a recording shows of this node.
     pub(crate) fn of_node(&self, node: &str) -> Option<&NodeCost> {
-        self.of_nodes.iter().find(|of| of.node == node)
+        let place = self.of_nodes.binary_search_by(|of| of.node.as_str().cmp(node)).ok()?;
+        Some(&self.of_nodes[place])
     }
 
     /// CPU time from one callback of a node to the next, ns.

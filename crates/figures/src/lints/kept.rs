@@ -4,7 +4,8 @@
 use super::facts::{time, Facts};
 use super::ran::Ran;
 use super::{Case, Lint};
-use tacho_tables::row::{rows_of, Row};
+use std::collections::BTreeSet;
+use tacho_tables::row::{numbered, rows_of, Row};
 use tacho_tables::Callback;
 
 /// Part of the wall time without CPU time beyond which the work is not what took most of it.
@@ -47,6 +48,9 @@ fn off_cpu(facts: &Facts<'_>, callback: Row<Callback>) -> Option<Case> {
     })
 }
 
+const OR_INTERPRETER: &str = ". Or it waited for Python's interpreter: interpreter_busy among the causes names the \
+                              callback that had it";
+
 /// What a lint says in place of advice to work less.
 pub struct Doubt {
     /// Follows its evidence.
@@ -59,7 +63,7 @@ impl Facts<'_> {
     /// Whether most of what these executions took was something else than their work, or may have been. `None`: it was
     /// their work, or nothing speaks against that. `what` are they: `them`, `/ndt /points`.
     pub fn doubt<'r>(&self, ran: impl Iterator<Item = &'r Ran>, what: &str) -> Option<Doubt> {
-        let (mut wall, mut off, mut known, mut callbacks) = (0, 0, false, std::collections::BTreeSet::new());
+        let (mut wall, mut off, mut known, mut callbacks) = (0, 0, false, BTreeSet::new());
         for ran in ran {
             let Some(cpu_ns) = ran.cpu_ns.get() else { continue };
             known = true;
@@ -89,6 +93,8 @@ impl Facts<'_> {
         );
         let of = |callback: &Row<Callback>| self.off_cpu.get(callback).copied().unwrap_or_default();
         let (runnable, blocked) = callbacks.iter().map(of).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let or_interpreter =
+            if callbacks.iter().any(|row| self.shares_interpreter(*row)) { OR_INTERPRETER } else { "" };
         let meanwhile = self.others().map_or(String::new(), |much| format!("; {much}"));
         Some(match (runnable, blocked) {
             (0, 0) => Doubt {
@@ -96,10 +102,11 @@ impl Facts<'_> {
                     "{part}: whether its thread was kept from its CPU or slept cannot be known without scheduler \
                      events{meanwhile}"
                 ),
-                next: "--scheduler on shows whether the thread was kept from its CPU (then a CPU of its own, \
-                       SCHED_FIFO, or less beside it) or slept in the callback (then what it waits for, moved out of \
-                       it)"
-                .into(),
+                next: format!(
+                    "--scheduler on shows whether the thread was kept from its CPU (then a CPU of its own, \
+                     SCHED_FIFO, or less beside it) or slept in the callback (then what it waits for, moved out of \
+                     it){or_interpreter}"
+                ),
             },
             (runnable, blocked) if runnable >= blocked => Doubt {
                 evidence: format!("{part}: its thread was kept from its CPU{meanwhile}"),
@@ -107,10 +114,23 @@ impl Facts<'_> {
             },
             _ => Doubt {
                 evidence: format!("{part}: its thread slept or was blocked in the callback"),
-                next: "what it waits for inside the callback (a lock, a device, a reply, a sleep), moved out of it"
-                    .into(),
+                next: format!(
+                    "what it waits for inside the callback (a lock, a device, a reply, a sleep), moved out of \
+                     it{or_interpreter}"
+                ),
             },
         })
+    }
+
+    /// Whether callbacks in Python computed on other threads of the process of one in Python.
+    fn shares_interpreter(&self, row: Row<Callback>) -> bool {
+        let own = &self.tables.callbacks[row];
+        let tids: BTreeSet<u32> = self.ran(row).iter().map(|ran| ran.tid).collect();
+        let computes = |ran: &Ran| ran.cpu_ns.get().is_some_and(|cpu_ns| 2 * cpu_ns >= ran.end_ns - ran.start_ns);
+        let others = numbered(&self.tables.callbacks);
+        let mut others = others.filter(|(_, other)| other.process == own.process && other.is_python());
+        own.is_python()
+            && others.any(|(other, _)| self.ran(other).iter().any(|ran| !tids.contains(&ran.tid) && computes(ran)))
     }
 
     /// What others took of the machine, in words, where that was much.
