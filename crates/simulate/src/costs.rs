@@ -41,7 +41,8 @@ pub struct Costs {
     /// CPU time of a new look, without `take_ns`, ns; absent if no run shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub look_ns: Option<i64>,
-    /// The same of single nodes of a recording, in the order of their names; those that are not here take what all take.
+    /// The same of single nodes of a recording, in the order of their names; those that are not here take what all
+    /// take.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub of_nodes: Vec<NodeCost>,
     /// Wake-ups of spinning nodes, by their rate.
