@@ -40,7 +40,10 @@ impl Maker<'_> {
                 Some(nodes) if chains.iter().all(|known| known.name != name) => {
                     let topics = chain.path.iter().skip(1).step_by(2);
                     let topics: Vec<&str> = topics.map(|topic| self.names.of_topic(topic).unwrap_or(topic)).collect();
-                    chains.push(Chain::over(name, nodes, &topics, of));
+                    // A workload may leave open over which topics its chain goes.
+                    let known = self.known.and_then(|known| known.chain(&name_of(chain)));
+                    let is_open = |place: usize| known.is_some_and(|known| known.topic(place).is_none());
+                    chains.push(Chain::over(name, nodes, &topics, of).leaving_open(is_open));
                 }
                 Some(_) => {}
                 None => {

@@ -33,6 +33,15 @@ impl Chain {
         Chain { name, nodes, topics }
     }
 
+    /// The same chain, without the topics at some places.
+    pub fn leaving_open(mut self, is_open: impl Fn(usize) -> bool) -> Chain {
+        self.topics.iter_mut().enumerate().filter(|(place, _)| is_open(*place)).for_each(|(_, topic)| *topic = None);
+        if self.topics.iter().all(Option::is_none) {
+            self.topics.clear();
+        }
+        self
+    }
+
     /// Topic over which it goes on from the node at a place, if that is named.
     pub fn topic(&self, place: usize) -> Option<&str> {
         self.topics.get(place)?.as_deref()
