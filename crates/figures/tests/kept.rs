@@ -156,7 +156,7 @@ fn beside_python(cpu_ms: i64) -> String {
     tables.callbacks[0].location = Some("/src/ndt.py:3".into());
     let other = Callback { function: Some("Mapper.update".into()), ..tables.callbacks[0].clone() };
     tables.callbacks.push(other);
-    let first = tables.executions[Row::new(0)].clone();
+    let first = tables.executions[Row::new(0)];
     let (callback, cpu_ns) = (Row::new(1), (cpu_ms * MS).into());
     tables.executions.push(Execution { callback, tid: 99, cpu_ns, ..first });
     let summary = of(&tables, None);
