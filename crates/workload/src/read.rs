@@ -10,7 +10,6 @@ use crate::model::*;
 use crate::run::RunPlaces;
 use crate::topology::{End, Topology};
 use crate::values::{Fields, Reader};
-use std::collections::BTreeMap;
 
 pub(crate) use node::{default_size, NodePlaces, TaskPlaces};
 
@@ -204,29 +203,27 @@ impl Reader<'_, '_> {
                 );
                 continue;
             };
-            let mut chain = Chain::new(name, Vec::new());
-            let mut spans = Vec::new();
-            let mut topics: BTreeMap<usize, String> = BTreeMap::new();
+            let (mut nodes, mut spans) = (Vec::new(), Vec::new());
+            // Behind each node, until the last one is known.
+            let mut topics: Vec<Option<String>> = Vec::new();
             for item in items {
                 if !matches!(&item.value, Value::Scalar(text, _) if text.starts_with('/')) {
                     if let Some(node) = self.name(item) {
-                        chain.nodes.push(node);
+                        nodes.push(node);
+                        topics.push(None);
                         spans.push(item.span);
                     }
                 } else if let Some(topic) = self.topic(item) {
-                    let place = chain.nodes.len().checked_sub(1).filter(|place| !topics.contains_key(place));
-                    match place {
-                        Some(place) => _ = topics.insert(place, topic),
-                        None => self.between_nodes(item),
+                    match topics.last_mut() {
+                        Some(open @ None) => *open = Some(topic),
+                        _ => self.between_nodes(item),
                     }
                 }
             }
-            if topics.keys().any(|place| place + 1 >= chain.nodes.len()) {
+            if topics.pop().flatten().is_some() {
                 items.last().into_iter().for_each(|item| self.between_nodes(item));
-            } else if !topics.is_empty() {
-                chain.topics = (0..chain.nodes.len() - 1).map(|place| topics.remove(&place)).collect();
             }
-            reading.workload.chains.push(chain);
+            reading.workload.chains.push(Chain::with_topics(name, nodes, topics));
             reading.chains.push((key.span, spans));
         }
     }

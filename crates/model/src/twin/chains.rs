@@ -42,8 +42,14 @@ impl Maker<'_> {
                     let topics: Vec<&str> = topics.map(|topic| self.names.of_topic(topic).unwrap_or(topic)).collect();
                     // A workload may leave open over which topics its chain goes.
                     let known = self.known.and_then(|known| known.chain(&name_of(chain)));
-                    let is_open = |place: usize| known.is_some_and(|known| known.topic(place).is_none());
-                    chains.push(Chain::over(name, nodes, &topics, of).leaving_open(is_open));
+                    chains.push(match known {
+                        Some(known) => {
+                            let named = known.topics.iter().zip(topics);
+                            let named = named.map(|(named, topic)| named.as_ref().map(|_| topic.to_owned()));
+                            Chain::with_topics(name, nodes, named.collect())
+                        }
+                        None => Chain::over(name, nodes, &topics, of),
+                    });
                 }
                 Some(_) => {}
                 None => {

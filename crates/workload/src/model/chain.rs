@@ -28,18 +28,16 @@ impl Chain {
             _ => false,
         };
         let topics = nodes.windows(2).zip(topics);
-        let named: Vec<_> = topics.map(|(pair, topic)| has_others(pair).then(|| (*topic).to_owned())).collect();
-        let topics = if named.iter().any(Option::is_some) { named } else { Vec::new() };
-        Chain { name, nodes, topics }
+        let named = topics.map(|(pair, topic)| has_others(pair).then(|| (*topic).to_owned())).collect();
+        Chain::with_topics(name, nodes, named)
     }
 
-    /// The same chain, without the topics at some places.
-    pub fn leaving_open(mut self, is_open: impl Fn(usize) -> bool) -> Chain {
-        self.topics.iter_mut().enumerate().filter(|(place, _)| is_open(*place)).for_each(|(_, topic)| *topic = None);
-        if self.topics.iter().all(Option::is_none) {
-            self.topics.clear();
+    /// A chain that goes over these topics, where one is named.
+    pub fn with_topics(name: String, nodes: Vec<String>, mut topics: Vec<Option<String>>) -> Chain {
+        if topics.iter().all(Option::is_none) {
+            topics.clear();
         }
-        self
+        Chain { name, nodes, topics }
     }
 
     /// Topic over which it goes on from the node at a place, if that is named.
