@@ -170,14 +170,6 @@ impl Samples {
     fn of_topic(&mut self, topic: &Topic) -> &mut OfTopic {
         self.transfers.entry(topic.clone()).or_default()
     }
-
-    /// Adds what was seen of a node: of a recording, it counts for that node, too.
-    fn add(&mut self, of: Option<&Node>, is_recording: bool, what: impl Fn(&mut Seen)) {
-        what(&mut self.awake);
-        if let Some(node) = of.filter(|_| is_recording) {
-            what(self.of_nodes.entry(node.name.clone()).or_default());
-        }
-    }
 }
 
 impl<'a> Run<'a> {
@@ -263,7 +255,7 @@ impl<'a> Run<'a> {
             if self.before(row).is_some_and(|end_ns| end_ns.is_none_or(|end_ns| end_ns <= due_ns)) {
                 let is_free = self.is_free(row, due_ns);
                 let ns = execution.start_ns - due_ns;
-                samples.add(self.node(row), self.info.is_recording(), |seen| seen.timer.add(ns, is_free));
+                self.add(samples, row, |seen| seen.timer.add(ns, is_free));
             }
         }
     }
@@ -283,13 +275,11 @@ impl<'a> Run<'a> {
             let Some(row) = message.execution.filter(|_| is_recorded) else { continue };
             let execution = &self.tables.executions[row];
             let Some(before) = self.before(row) else { continue };
-            let node = self.node(row);
-            let is_recording = self.info.is_recording();
-            match (node.map(|node| node.executor), before) {
+            match (self.node(row).map(|node| node.executor), before) {
                 (Some(Executor::Spin { .. }) | None, _) => {}
                 (_, Some(end_ns)) if end_ns > arrival_ns => {
                     let (ns, is_same) = (execution.start_ns - end_ns, self.is_of_the_same_look(row, arrival_ns));
-                    samples.add(node, is_recording, |seen| match is_same {
+                    self.add(samples, row, |seen| match is_same {
                         true => seen.take.push(ns),
                         false => seen.look.push(ns),
                     });
@@ -297,7 +287,7 @@ impl<'a> Run<'a> {
                 _ => {
                     let (ns, is_free) = (execution.start_ns - arrival_ns, self.is_free(row, arrival_ns));
                     let fills_cpus = self.fills_cpus(message.subscription);
-                    samples.add(node, is_recording, |seen| match fills_cpus {
+                    self.add(samples, row, |seen| match fills_cpus {
                         true => seen.wake_up_of_many.add(ns, is_free),
                         false => seen.wake_up.add(ns, is_free),
                     });
@@ -329,6 +319,14 @@ impl<'a> Run<'a> {
     fn started_at_once(&self, execution: Row<Execution>, publish_ns: i64) -> Option<i64> {
         let is_free = self.before(execution)?.is_none_or(|end_ns| end_ns <= publish_ns);
         is_free.then(|| self.tables.executions[execution].start_ns)
+    }
+
+    /// Adds what an execution shows; of a recording, it counts for its node, too.
+    fn add(&self, samples: &mut Samples, row: Row<Execution>, what: impl Fn(&mut Seen)) {
+        what(&mut samples.awake);
+        if let Some(node) = self.node(row).filter(|_| self.info.is_recording()) {
+            what(samples.of_nodes.entry(node.name.clone()).or_default());
+        }
     }
 
     /// The node of the workload that an execution is of.

@@ -45,9 +45,8 @@ impl Taken {
     }
 
     /// When the first message was taken, if it waited until the two had met.
-    fn waited(&self) -> Option<i64> {
-        let (sent, taken) = self.first;
-        let mut ways_ns = self.ways_ns.clone();
+    fn waited(self) -> Option<i64> {
+        let Taken { first: (sent, taken), mut ways_ns } = self;
         ways_ns.sort_unstable();
         let usual = ways_ns.get(ways_ns.len() / 2).filter(|_| ways_ns.len() >= LEAST)?;
         (taken - sent >= LONG_NS.max(TIMES * usual)).then_some(taken)
