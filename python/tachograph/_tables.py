@@ -94,6 +94,8 @@ class Tables(ABC):
             node (row of nodes, or absent): Its node.
             topic (text, or absent): Topic of its subscription, or service.
             period_ns (int64, ns, or absent): Period of its timer.
+            armed_ns (int64, ns, or absent): When its timer was made: its period counts from then on, unless it was
+                reset. Timers of nodes that tacho runs have a phase instead.
             symbol (text, or absent): What it was registered as, word for word.
             function (text, or absent): Its function, as its symbol has it: qualified, without arguments
                 ([figures](figures.md#callbacks)).
@@ -118,6 +120,9 @@ class Tables(ABC):
             cpu_ns (int64, ns, or absent): CPU time of the thread from start to end: wall time less its time off the
                 CPU where scheduler events were recorded, else by its CPU-time clock where that was; absent where
                 neither was.
+            executor_cpu_ns (int64, ns, or absent): CPU time of the thread from the end of the callback before it to
+                its start: what executor and client library computed, by the thread's CPU-time clock; absent where
+                that was not read at both.
             resumes (row of executions, or absent): The part before, if a coroutine awaited something and goes on.
         """
         return self.table("executions", names=names, columns=columns)

@@ -65,8 +65,6 @@ pub(crate) struct Seen {
     pub roscpp: ros1::Roscpp,
     pub rclpy: rclpy::Hooked,
     pub groups: groups::Groups,
-    /// When a timer was made, from when on its periods count, by callback.
-    pub armed: HashMap<Row<Callback>, i64>,
     pub lifecycle: lifecycle::Lifecycle,
     pub signals: signals::Signals,
     /// Clocks of microcontrollers, by process.

@@ -10,14 +10,20 @@ const ENOUGH: usize = 20;
 /// Part of all wake-ups that are the fastest.
 const FASTEST: f64 = 0.05;
 
+/// The kernel may serve the timer of a thread in the fair class this much later (prctl(2), PR_SET_TIMERSLACK).
+pub(crate) const TIMER_SLACK_NS: i64 = 50_000;
+
 /// What a node takes, on an idle CPU.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodeCost {
     /// The node.
     pub node: String,
-    /// From a timer's due time to its callback; empty if no timer shows it.
+    /// From a timer's due time to its callback, without `timer_take_ns`; empty if no timer shows it.
     #[serde(default, skip_serializing_if = "Spread::is_empty")]
     pub timer: Spread,
+    /// CPU time from a timer's wake-up to its callback, ns.
+    #[serde(default)]
+    pub timer_take_ns: i64,
     /// From a message's arrival to its callback, without `take_ns`.
     pub wake_up: Spread,
     /// CPU time from the end of one callback to the start of the next that its thread found in the same look, ns.
@@ -25,6 +31,9 @@ pub struct NodeCost {
     /// CPU time of a new look, without `take_ns`, ns; absent if none shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub look_ns: Option<i64>,
+    /// CPU time of its thread a callback, without that before the callback, ns; absent if its clock was not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_ns: Option<i64>,
 }
 
 /// Samples of a latency, those apart in which a thread may have waited for a CPU: the simulation adds that wait itself.
@@ -74,6 +83,24 @@ pub(crate) struct Seen {
     /// From one callback to the next of the same look around, and to the first of the next look, ns.
     pub take: Vec<i64>,
     pub look: Vec<i64>,
+    pub executed: Executed,
+}
+
+/// Callbacks before which the CPU-time clock of their thread was read, and at the end of the one before.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Executed {
+    pub messages: i64,
+    pub timers: i64,
+    /// CPU time between them, ns.
+    pub cpu_ns: i64,
+}
+
+impl Executed {
+    /// What is left of that a callback, ns, without what comes before those of messages and of timers.
+    fn after_ns(self, take_ns: i64, timer_take_ns: i64) -> i64 {
+        let before_ns = self.messages * take_ns + self.timers * timer_take_ns;
+        (self.cpu_ns - before_ns).max(0) / (self.messages + self.timers).max(1)
+    }
 }
 
 impl Seen {
@@ -86,26 +113,41 @@ impl Seen {
         let take_ns = median(self.take).or(look_ns).unwrap_or(0);
         let look_ns = look_ns.map(|ns| (ns - take_ns).max(0));
         let wake_up = self.wake_up.or(self.wake_up_of_many).spread().map(|ns| (ns - take_ns).max(0));
-        NodeCost { node: node.to_owned(), timer: self.timer.spread(), wake_up, take_ns, look_ns }
+        NodeCost { node: node.to_owned(), timer: self.timer.spread(), wake_up, take_ns, look_ns, ..NodeCost::default() }
     }
 
     /// The same of one node; `None` if too little was seen of it. If it never had a message waiting, its fastest
-    /// wake-ups are what it computes before a callback, and it looks again as `all` do.
+    /// wake-ups are what it computes before a callback, and it looks again as `all` do. So are those of its timers but
+    /// for the kernel's slack.
     pub fn cost_of_node(self, node: &str, all: &NodeCost) -> Option<NodeCost> {
-        if self.wake_up.len() + self.wake_up_of_many.len() < ENOUGH {
-            return None;
-        }
+        let executed = self.executed;
+        let has_wake_ups = self.wake_up.len() + self.wake_up_of_many.len() >= ENOUGH;
         let has_timer = self.timer.len() >= ENOUGH;
         let has_gap = self.take.len().max(self.look.len()) >= ENOUGH;
+        let has_clock = (executed.messages + executed.timers) as usize >= ENOUGH;
+        if !has_wake_ups && !has_timer && !has_clock {
+            return None;
+        }
         let own = self.cost(node);
-        let (take_ns, look_ns, wake_up) = if has_gap {
-            (own.take_ns, own.look_ns, own.wake_up)
-        } else {
-            let take_ns = own.wake_up.quantile(FASTEST);
-            (take_ns, all.look_ns, own.wake_up.map(|ns| (ns - take_ns).max(0)))
+        let (take_ns, look_ns, wake_up) = match (has_gap, has_wake_ups) {
+            (true, true) => (own.take_ns, own.look_ns, own.wake_up),
+            (true, false) => (own.take_ns, own.look_ns, all.wake_up.clone()),
+            (false, true) => {
+                let take_ns = own.wake_up.quantile(FASTEST);
+                (take_ns, all.look_ns, own.wake_up.map(|ns| (ns - take_ns).max(0)))
+            }
+            (false, false) => (all.take_ns, all.look_ns, all.wake_up.clone()),
         };
-        let timer = if has_timer { own.timer } else { Spread::default() };
-        Some(NodeCost { timer, wake_up, take_ns, look_ns, ..own })
+        let (timer_take_ns, timer) = match has_timer {
+            true => {
+                let take_ns = (own.timer.quantile(FASTEST) - TIMER_SLACK_NS).max(0);
+                (take_ns, own.timer.map(|ns| (ns - take_ns).max(0)))
+            }
+            // The same executor calls it.
+            false => (if has_clock { take_ns } else { 0 }, Spread::default()),
+        };
+        let after_ns = has_clock.then(|| executed.after_ns(take_ns, timer_take_ns));
+        Some(NodeCost { node: own.node, timer, timer_take_ns, wake_up, take_ns, look_ns, after_ns })
     }
 }
 
@@ -129,5 +171,25 @@ mod tests {
         assert_eq!(of(seen((0..21).map(ns), 0..0)), Some((310, Some(9), 190)));
         // Messages that waited show what it takes from one callback to the next, and that a new look takes no more.
         assert_eq!(of(seen((0..21).map(ns), 100..121)), Some((110, Some(0), 390)));
+    }
+
+    #[test]
+    fn what_the_clock_of_its_thread_shows_beyond_what_comes_before_callbacks_comes_behind_them() {
+        let mut seen = seen((0..21).map(|k| 300 + 10 * k), 0..0);
+        (0..21).for_each(|k| seen.timer.add(TIMER_SLACK_NS + 500 + 10 * k, true));
+        seen.executed = Executed { messages: 30, timers: 10, cpu_ns: 30 * 310 + 10 * 510 + 40 * 75 };
+        let of = seen.clone().cost_of_node("node", &NodeCost::default()).expect("a cost");
+        assert_eq!((of.take_ns, of.timer_take_ns, of.after_ns), (310, 510, Some(75)));
+        assert_eq!(of.timer.quantile(1.0), TIMER_SLACK_NS + 190);
+        // Without the clock, nothing is known of what comes behind.
+        seen.executed = Executed::default();
+        let of = seen.cost_of_node("node", &NodeCost::default()).expect("a cost");
+        assert_eq!((of.timer_take_ns, of.after_ns), (510, None));
+        // A source that does nothing else has no wake-ups by messages.
+        let executed = Executed { timers: 20, cpu_ns: 20 * 90, ..Executed::default() };
+        let source = Seen { executed, ..Seen::default() };
+        let all = NodeCost { take_ns: 40, ..NodeCost::default() };
+        let of = source.cost_of_node("source", &all).expect("a cost");
+        assert_eq!((of.timer_take_ns, of.after_ns, of.timer.is_empty()), (40, Some(50), true));
     }
 }

@@ -1,12 +1,9 @@
 //! What middleware and machine take beside the work of callbacks: measured in runs, by topic, size and fan-out.
 
-use crate::awake::NodeCost;
+use crate::awake::{NodeCost, TIMER_SLACK_NS};
 use crate::reach::Reach;
 use crate::spread::Spread;
 use serde::{Deserialize, Serialize};
-
-/// The kernel may serve the timer of a thread in the fair class this much later (prctl(2), PR_SET_TIMERSLACK).
-const TIMER_SLACK_NS: i64 = 50_000;
 
 /// A size or a number of subscriptions this many times beyond what was measured is not known.
 const BEYOND: f64 = 2.0;

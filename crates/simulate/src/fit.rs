@@ -3,6 +3,7 @@
 mod around;
 mod sends;
 mod tasks;
+mod timers;
 
 use crate::awake::{Latency, Seen};
 use crate::costs::{Check, Costs, TaskCost, Transfer};
@@ -202,6 +203,7 @@ impl<'a> Run<'a> {
         self.messages(samples);
         self.sends(samples);
         self.around(samples);
+        self.executors(samples);
         self.tasks(samples);
     }
 
@@ -224,7 +226,8 @@ impl<'a> Run<'a> {
         arrival_ns <= start_ns && callback(before) != callback(row)
     }
 
-    /// Whether no other callback ran from an instant to the start of an execution.
+    /// Whether a CPU was free from an instant to the start of an execution, as far as callbacks show it: callbacks of
+    /// its own process may have what it needs themselves.
     fn is_free(&self, execution: Row<Execution>, from_ns: i64) -> bool {
         let Some((own, _)) = self.places.get(&execution) else { return false };
         let to_ns = self.tables.executions[execution].start_ns;
@@ -232,7 +235,9 @@ impl<'a> Run<'a> {
             let begun = of.partition_point(|(start_ns, ..)| *start_ns < to_ns);
             begun > 0 && of[begun - 1].1 > from_ns
         };
-        !self.is_busy && !self.threads.iter().any(|(thread, of)| thread != own && runs(of))
+        let cpus = self.info.machine.as_ref().map_or(1, |machine| machine.cpus as usize);
+        let others = || self.threads.iter().filter(|(thread, of)| *thread != own && runs(of));
+        !self.is_busy && others().all(|((process, _), _)| *process != own.0) && others().count() < cpus
     }
 
     /// Whether a message to a subscription wakes as many processes as there are CPUs, so that some wait for a CPU.
@@ -240,24 +245,6 @@ impl<'a> Run<'a> {
         let cpus = self.info.machine.as_ref().map_or(usize::MAX, |machine| machine.cpus as usize);
         let wakes = |(.., reach): &Topic| reach.iter().filter(|reach| **reach != Reach::Process).count();
         self.topics[subscription].iter().any(|topic| wakes(topic) >= cpus)
-    }
-
-    /// From due to start, of timers whose thread had nothing else to do.
-    fn timers(&self, samples: &mut Samples) {
-        let mut seen = None;
-        for publication in &self.tables.publications {
-            let (Some(due_ns), Some(row)) = (publication.due_ns.get(), publication.execution) else { continue };
-            // A callback that publishes several was due once.
-            if seen.replace(row) == Some(row) {
-                continue;
-            }
-            let execution = &self.tables.executions[row];
-            if self.before(row).is_some_and(|end_ns| end_ns.is_none_or(|end_ns| end_ns <= due_ns)) {
-                let is_free = self.is_free(row, due_ns);
-                let ns = execution.start_ns - due_ns;
-                self.add(samples, row, |seen| seen.timer.add(ns, is_free));
-            }
-        }
     }
 
     fn messages(&self, samples: &mut Samples) {
@@ -324,6 +311,11 @@ impl<'a> Run<'a> {
     /// Adds what an execution shows; of a recording, it counts for its node, too.
     fn add(&self, samples: &mut Samples, row: Row<Execution>, what: impl Fn(&mut Seen)) {
         what(&mut samples.awake);
+        self.add_to_node(samples, row, what);
+    }
+
+    /// Adds what an execution of a recording shows to its node alone.
+    fn add_to_node(&self, samples: &mut Samples, row: Row<Execution>, what: impl Fn(&mut Seen)) {
         if let Some(node) = self.node(row).filter(|_| self.info.is_recording()) {
             what(samples.of_nodes.entry(node.name.clone()).or_default());
         }

@@ -163,6 +163,11 @@ pub(crate) struct Node {
     pub wakes: Option<Grid>,
     /// CPU time of such a wake-up, ns.
     pub check_ns: i64,
+    /// CPU time before the callback of a timer that woke it, and of others of the same look, ns.
+    pub timer_take_ns: i64,
+    pub take_ns: i64,
+    /// CPU time behind each callback, ns.
+    pub after_ns: i64,
     pub wake: u64,
     /// Instant from which on it does nothing more.
     pub end_ns: i64,
@@ -197,15 +202,15 @@ impl Node {
     pub fn look_at_timers(&mut self, now: i64) {
         self.ran = false;
         for timer in 0..self.grids.len() {
-            self.ran |= self.serve_timer(timer, now);
+            self.ran |= self.serve_timer(timer, now, !self.ran);
         }
     }
 
-    /// Steps of a timer, if it is due.
-    pub fn serve_timer(&mut self, timer: usize, now: i64) -> bool {
+    /// Steps of a timer, if it is due; `is_first`: of a look.
+    pub fn serve_timer(&mut self, timer: usize, now: i64, is_first: bool) -> bool {
         let Some(grid) = &self.grids[timer] else { return false };
         let Some((due_ns, skipped)) = grid.serve(&mut self.served[timer], now) else { return false };
-        self.run_timer(timer, due_ns, skipped);
+        self.run_timer(timer, due_ns, skipped, is_first);
         true
     }
 
@@ -216,14 +221,15 @@ impl Node {
         self.grids.iter().zip(&self.served).enumerate().filter_map(due)
     }
 
-    fn run_timer(&mut self, timer: usize, due_ns: i64, skipped: u64) {
+    fn run_timer(&mut self, timer: usize, due_ns: i64, skipped: u64, is_first: bool) {
         let serves = &mut self.timers[timer].serves;
         if skipped > 0 {
             let clocked = serves.iter().filter(|of| of.is_clocked);
             self.steps.extend(clocked.map(|of| Step::Skip(of.answer.publication, skipped)));
         }
         self.steps.extend(self.is_in_python.then_some(Step::TakeInterpreter));
-        self.steps.extend([Step::BeginTimer(timer), Step::WorkOfTimer(timer)]);
+        let take_ns = if is_first { self.timer_take_ns } else { self.take_ns };
+        self.steps.extend([Step::Compute(take_ns), Step::BeginTimer(timer), Step::WorkOfTimer(timer)]);
         for of in serves.iter_mut() {
             let publisher = of.answer.publication;
             let stamp = if of.is_clocked { Step::Due(publisher, due_ns) } else { Step::Stamp(due_ns) };

@@ -56,6 +56,9 @@ pub struct Callback {
     pub topic: Option<String>,
     /// Period of its timer.
     pub period_ns: Option<i64>,
+    /// When its timer was made: its period counts from then on, unless it was reset. Timers of nodes that tacho runs
+    /// have a phase instead.
+    pub armed_ns: Option<i64>,
     /// What it was registered as, word for word.
     pub symbol: Option<String>,
     /// Its function, of the symbol: qualified, without arguments ([`Function`]).
@@ -78,6 +81,7 @@ impl Callback {
             node: None,
             topic: None,
             period_ns: None,
+            armed_ns: None,
             symbol: None,
             function: None,
             location: None,

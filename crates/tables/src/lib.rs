@@ -286,6 +286,9 @@ pub struct Execution {
     /// CPU time of the thread from start to end: wall time less its time off the CPU where scheduler events were
     /// recorded, else by its CPU-time clock where that was; absent where neither was.
     pub cpu_ns: MaybeNs,
+    /// CPU time of the thread from the end of the callback before it to its start: what executor and client library
+    /// computed, by the thread's CPU-time clock; absent where that was not read at both.
+    pub executor_cpu_ns: MaybeNs,
     /// Row of [`Tables::executions`] of the part before, of a coroutine that awaited something and goes on.
     pub resumes: Option<Row<Execution>>,
 }

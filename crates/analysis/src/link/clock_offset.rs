@@ -275,6 +275,9 @@ fn put(seen: &mut Seen, process: Row<Process>, on: &dyn Fn(i64) -> i64, due: &dy
         execution.end_ns = execution.end_ns.get().map(on).into();
         execution.queued_ns = execution.queued_ns.get().map(on).into();
     }
+    for callback in seen.callbacks.iter_mut().filter(|callback| callback.process == process) {
+        callback.armed_ns = callback.armed_ns.map(on);
+    }
     crate::observe::lifecycle::move_times(seen, process, on);
     for skip in seen.skips.iter_mut().filter(|skip| of_endpoint.get(skip.endpoint).copied().unwrap_or(false)) {
         skip.noticed_ns = on(skip.noticed_ns);

@@ -12,6 +12,8 @@ pub(crate) struct CpuClock {
     before: Option<i64>,
     /// Of each running callback, outermost first: the reading before it.
     running: Vec<Option<i64>>,
+    /// The last reading after a callback.
+    after: Option<i64>,
     /// The callback that ended last: its execution, when it took, and the reading before it.
     ended: Option<(Row<Execution>, Duration, i64)>,
 }
@@ -29,11 +31,14 @@ impl CpuClock {
         self.ended = None;
     }
 
-    /// A callback begins: `depth` run already.
-    pub fn starts(&mut self, depth: usize) {
+    /// A callback begins: `depth` run already. CPU time of the thread since the last one that no other contains, ns;
+    /// `None` inside of one.
+    pub fn starts(&mut self, depth: usize) -> Option<i64> {
         self.running.resize(depth, None);
-        self.running.push(self.before.take());
+        let (before, after) = (self.before.take(), self.after.take());
+        self.running.push(before);
         self.ended = None;
+        before.zip(after).map(|(before, after)| before - after).filter(|ns| *ns >= 0)
     }
 
     /// The callback at `depth` ends.
@@ -47,6 +52,7 @@ impl CpuClock {
     /// A reading after a callback: the execution that it ends, and its CPU time, ns. The reading itself takes CPU time
     /// (some 0.2 us), so that it may exceed the wall time, which it cannot in truth.
     pub fn read_after(&mut self, cpu_ns: i64) -> Option<(Row<Execution>, i64)> {
+        self.after = self.running.is_empty().then_some(cpu_ns);
         let (execution, wall, before) = self.ended.take()?;
         Some((execution, (cpu_ns - before).min(wall.as_ns())))
     }
@@ -87,6 +93,28 @@ mod tests {
         clock.starts(0);
         clock.ends(0, Row::new(3), ns(1_000));
         assert_eq!(clock.read_after(2_000), None, "the one before was dropped");
+    }
+
+    #[test]
+    fn what_a_thread_computed_between_two_callbacks_is_known_if_both_were_read() {
+        let mut clock = CpuClock::default();
+        let mut run = |before: Option<i64>, after: Option<i64>| {
+            before.into_iter().for_each(|ns| clock.read_before(ns));
+            let since = clock.starts(0);
+            // One inside of it.
+            assert_eq!(clock.starts(1), None);
+            clock.ends(1, Row::new(2), ns(1));
+            clock.forget();
+            clock.ends(0, Row::new(1), ns(1_000));
+            after.into_iter().for_each(|ns| _ = clock.read_after(ns));
+            clock.forget();
+            since
+        };
+        assert_eq!(run(Some(100), Some(250)), None, "nothing ran before");
+        assert_eq!(run(Some(300), Some(400)), Some(50));
+        assert_eq!(run(None, Some(900)), None);
+        assert_eq!(run(Some(910), None), Some(10));
+        assert_eq!(run(Some(950), Some(960)), None, "when the one before ended was not read");
     }
 
     #[test]

@@ -310,7 +310,7 @@ fn own_by_timer(seen: &mut Seen, timer: &Timer) {
     row.kind = CallbackKind::Timer;
     row.node = timer.node.or(row.node);
     row.period_ns = timer.period_ns.or(row.period_ns);
-    seen.armed.extend(timer.armed_ns.map(|armed| (callback, armed)));
+    row.armed_ns = timer.armed_ns.or(row.armed_ns);
 }
 
 /// `/` and `talker` make `/talker`, `/a/b` and `c` make `/a/b/c`.

@@ -129,7 +129,7 @@ fn subject(facts: &Facts<'_>, executor: &Executor) -> String {
 
 /// Of each thread, what messages waited from their arrival, or publish call where that is not recorded, to the start of
 /// their callback, together, and how many did. What a callback took that ran already did not wait for it.
-fn message_waits(facts: &Facts<'_>) -> HashMap<Thread, (i64, i64)> {
+pub(super) fn message_waits(facts: &Facts<'_>) -> HashMap<Thread, (i64, i64)> {
     let mut waits: HashMap<Thread, (i64, i64)> = HashMap::default();
     for message in facts.messages() {
         let Some((execution, there)) = message.execution.zip(message.arrival_ns.get().or(message.publish_ns.get()))

@@ -211,6 +211,12 @@ impl<'a> Facts<'a> {
         self.executors.get_or_init(|| executors(&self.tables.executors, self.threads()))
     }
 
+    /// Executions that are judged, whether or not they ended.
+    pub fn executions(&self) -> impl Iterator<Item = &'a Execution> {
+        let options = self.options;
+        self.tables.executions.iter().filter(move |execution| options.judges(execution.start_ns))
+    }
+
     /// Publish calls that are judged.
     pub fn publications(&self) -> impl Iterator<Item = &'a Publication> {
         publications(self.tables, self.options)

@@ -11,6 +11,7 @@ mod facts;
 mod held;
 mod kept;
 mod lifecycle;
+mod overhead;
 mod publishers;
 mod queues;
 mod ran;
@@ -69,6 +70,7 @@ pub static LINTS: &[Lint] = &[
     calls::CALL_BLOCKS,
     executors::BOTTLENECK,
     executors::SPINNING,
+    overhead::OVERHEAD,
     callbacks::PREEMPTED,
     kept::OFF_CPU,
     callbacks::TIMER_DRIFT,

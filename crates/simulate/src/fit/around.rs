@@ -1,9 +1,10 @@
-//! CPU time of processes outside of their callbacks, a message.
+//! CPU time of processes outside of their callbacks: of the threads that call them, and the rest, a message.
 
 use super::{Run, Samples};
+use crate::awake::Seen;
 use std::ops::Range;
 use tacho_tables::row::{numbered, rows_of, Column, Row};
-use tacho_tables::{EndpointKind, Execution, Process};
+use tacho_tables::{CallbackKind, EndpointKind, Execution, Process};
 use tacho_workload::model::Executor;
 
 /// What a process did while its CPU time was measured.
@@ -13,8 +14,9 @@ struct Did {
     measured: Range<i64>,
     /// CPU time in that time, ns.
     cpu_ns: i64,
-    /// CPU time of its callbacks; their wall time if that is unknown, ns.
-    in_callbacks_ns: i64,
+    /// CPU time of its callbacks, their wall time if that is unknown, and of their executors as far as nodes show
+    /// it, ns.
+    known_ns: i64,
     /// Messages that it sent or took, and wake-ups of its spinning nodes.
     times: i64,
     /// The rate of the fastest of those nodes; 0 if none spins.
@@ -24,7 +26,7 @@ struct Did {
 impl Did {
     /// The rest of its CPU time, each time.
     fn each_ns(&self) -> Option<i64> {
-        (self.cpu_ns - self.in_callbacks_ns).max(0).checked_div(self.times)
+        (self.cpu_ns - self.known_ns).max(0).checked_div(self.times)
     }
 }
 
@@ -50,16 +52,35 @@ impl Run<'_> {
         }
     }
 
+    /// CPU time of the threads of each node of a recording since the callback before.
+    pub(super) fn executors(&self, samples: &mut Samples) {
+        for (row, execution) in self.tables.executions.numbered() {
+            let Some(ns) = self.executor_ns(row) else { continue };
+            let is_timer = self.tables.callbacks[execution.callback].kind == CallbackKind::Timer;
+            self.add_to_node(samples, row, |Seen { executed, .. }| {
+                executed.cpu_ns += ns;
+                *if is_timer { &mut executed.timers } else { &mut executed.messages } += 1;
+            });
+        }
+    }
+
+    /// The same of one execution. Spinning nodes have the cost of a wake-up.
+    fn executor_ns(&self, row: Row<Execution>) -> Option<i64> {
+        let executor = self.node(row).filter(|_| self.info.is_recording())?.executor;
+        let executor_cpu_ns = self.tables.executions[row].executor_cpu_ns;
+        (!matches!(executor, Executor::Spin { .. })).then_some(executor_cpu_ns.get()).flatten()
+    }
+
     /// Of each process whose CPU time is known.
     fn did(&self) -> Column<Process, Option<Did>> {
         let tables = self.tables;
         let mut did = Column::of(rows_of(&tables.processes).map(|row| self.measured(row)));
         let own_ns =
             |execution: &Execution| execution.cpu_ns.get().or(Some(execution.end_ns.get()? - execution.start_ns));
-        for execution in &tables.executions {
+        for (row, execution) in tables.executions.numbered() {
             let Some(did) = &mut did[tables.callbacks[execution.callback].process] else { continue };
             if did.measured.contains(&execution.start_ns) {
-                did.in_callbacks_ns += own_ns(execution).unwrap_or(0);
+                did.known_ns += own_ns(execution).unwrap_or(0) + self.executor_ns(row).unwrap_or(0);
             }
         }
         let sent = tables.publications.iter().map(|p| (p.publish_ns, p.publisher));

@@ -24,6 +24,8 @@ impl Simulation {
 
     pub(super) fn start(&mut self, node: usize, callback: u64, now: i64) -> Result<(), Failed> {
         let Worker { thread, stream, .. } = self.workers[self.nodes[node].worker];
+        let of = &mut self.nodes[node];
+        of.around_ns += of.after_ns;
         let used_ns = self.kernel.used_ns(thread) as u64;
         self.trace.put(stream, now, number::callback_cpu, &[used_ns, 0])?;
         self.trace.put(stream, now, number::callback_start, &[callback, 0])

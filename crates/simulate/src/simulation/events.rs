@@ -33,7 +33,7 @@ impl Simulation {
         match first {
             Some((_, Ready::Input(node, subscription))) => agenda.extend([Turn::Take(node, subscription), Turn::First]),
             Some((_, Ready::Timer(node, timer))) => {
-                self.nodes[node].serve_timer(timer, now);
+                self.nodes[node].serve_timer(timer, now, true);
                 agenda.extend([Turn::Of(node), Turn::First]);
             }
             None => {

@@ -98,7 +98,7 @@ impl Simulation {
                 continue;
             }
             let has_steps = match ready {
-                Ready::Timer(_, timer) => of.serve_timer(timer, now),
+                Ready::Timer(_, timer) => of.serve_timer(timer, now, true),
                 Ready::Input(_, subscription) => {
                     let has_message = !of.subscriptions[subscription].queue.is_empty();
                     of.steps.extend(has_message.then_some(Step::Take(subscription)));

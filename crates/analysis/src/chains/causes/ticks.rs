@@ -70,7 +70,7 @@ impl Ticks {
         let place = starts.binary_search(&start).ok()?;
         let around = &starts[place.saturating_sub(AROUND)..(place + AROUND + 1).min(starts.len())];
         let on_time = phase(around, start, period).map(|phase| start + phase);
-        let grid = on_time.or_else(|| grid_of(around, *seen.armed.get(&callback)?, period))?;
+        let grid = on_time.or_else(|| grid_of(around, seen.callbacks[callback].armed_ns?, period))?;
         let slot_after = |instant: i64| grid + ((instant - grid).div_euclid(period) + 1) * period;
         let due = match place.checked_sub(1) {
             Some(before) => slot_after(starts[before]),

@@ -36,6 +36,8 @@ impl Collector {
             let before = self.coroutines.insert((process, task), execution);
             before.filter(|_| part > 0)
         });
+        let thread = &mut self.threads[stream];
+        let executor_cpu_ns = thread.cpu.starts(thread.running.len());
         self.seen.executions.push(Execution {
             callback,
             tid: event.thread.0,
@@ -43,6 +45,7 @@ impl Collector {
             start_ns: now,
             end_ns: MaybeNs::NONE,
             cpu_ns: MaybeNs::NONE,
+            executor_cpu_ns: executor_cpu_ns.into(),
             resumes,
         });
         if let Some(call) = response {
@@ -59,7 +62,6 @@ impl Collector {
             self.services.started(stream, execution);
         }
         let thread = &mut self.threads[stream];
-        thread.cpu.starts(thread.running.len());
         if thread.running.is_empty() {
             self.seen.streams[stream].executions.push(execution);
         }

@@ -1,0 +1,113 @@
+//! Executors that compute more than what they call.
+
+use super::executors::message_waits;
+use super::facts::{time, Facts};
+use super::ran::{Executor, Thread};
+use super::{Case, Lint};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeSet;
+use tacho_tables::row::Row;
+use tacho_tables::{named, CallbackKind, Node};
+
+/// Part of a CPU that an executor takes beside its callbacks, or nobody misses it.
+const OF_CPU: f64 = 0.05;
+/// Times as much as its callbacks: less is the usual price of taking and publishing.
+const TIMES: i64 = 3;
+/// CPU time a callback, ns.
+const A_CALLBACK_NS: i64 = 500_000;
+/// Callbacks by which it is judged.
+const LEAST: i64 = 20;
+/// Nodes that a case names.
+const NAMED: usize = 3;
+
+pub const OVERHEAD: Lint = Lint {
+    name: "executor-overhead",
+    finds: "an executor computes far more outside of its callbacks than inside",
+    check: |facts| {
+        let computed = computed(facts);
+        let waits = message_waits(facts);
+        facts.executors().iter().filter_map(|executor| costly(facts, executor, &computed, &waits)).collect()
+    },
+};
+
+/// Of one thread: callbacks before which its CPU-time clock was read, and CPU time inside and outside of them.
+#[derive(Default, Clone, Copy)]
+struct Computed {
+    count: i64,
+    inside_ns: i64,
+    outside_ns: i64,
+}
+
+fn computed(facts: &Facts<'_>) -> HashMap<Thread, Computed> {
+    let mut of_threads: HashMap<Thread, Computed> = HashMap::default();
+    for execution in facts.executions() {
+        let Some((outside_ns, inside_ns)) = execution.executor_cpu_ns.get().zip(execution.cpu_ns.get()) else {
+            continue;
+        };
+        let thread = (facts.tables.callbacks[execution.callback].process, execution.tid);
+        let of = of_threads.entry(thread).or_default();
+        (of.count, of.inside_ns, of.outside_ns) = (of.count + 1, of.inside_ns + inside_ns, of.outside_ns + outside_ns);
+    }
+    of_threads
+}
+
+fn costly(
+    facts: &Facts<'_>,
+    executor: &Executor,
+    computed: &HashMap<Thread, Computed>,
+    waits: &HashMap<Thread, (i64, i64)>,
+) -> Option<Case> {
+    let threads = || executor.tids.iter().map(|tid| (executor.process, *tid));
+    let of = threads().filter_map(|thread| computed.get(&thread)).fold(Computed::default(), |all, one| Computed {
+        count: all.count + one.count,
+        inside_ns: all.inside_ns + one.inside_ns,
+        outside_ns: all.outside_ns + one.outside_ns,
+    });
+    let of_cpu = of.outside_ns as f64 / facts.window_ns().max(1) as f64;
+    let is_costly = of.outside_ns >= TIMES * of.inside_ns && of.outside_ns >= A_CALLBACK_NS * of.count;
+    if of.count < LEAST || of_cpu < OF_CPU || !is_costly {
+        return None;
+    }
+    let first = executor.ran.first()?.callback;
+    let nodes: HashSet<Row<Node>> =
+        executor.ran.iter().filter_map(|ran| facts.tables.callbacks[ran.callback].node).collect();
+    let names: BTreeSet<&str> = nodes.iter().map(|node| facts.tables.nodes[*node].name.as_str()).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let kinds = [
+        (CallbackKind::Subscription, "subscriptions"),
+        (CallbackKind::Timer, "timers"),
+        (CallbackKind::Service, "services"),
+    ];
+    let count = |kind| {
+        let callbacks = facts.tables.callbacks.iter().filter(|of| of.node.is_some_and(|node| nodes.contains(&node)));
+        callbacks.filter(|callback| callback.kind == kind).count()
+    };
+    let has = kinds.map(|(kind, words)| format!("{} {words}", count(kind))).join(", ");
+    let (sum, messages) = threads().filter_map(|thread| waits.get(&thread)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+    let share = format!("{:.1} % of a CPU", 100.0 * of_cpu);
+    Some(Case {
+        subject: format!("executor of {}", named(&names, NAMED)),
+        evidence: format!(
+            "{} of CPU time a callback outside of {} callbacks, {} inside; its nodes have {has}",
+            time(of.outside_ns / of.count),
+            of.count,
+            time(of.inside_ns / of.count)
+        ),
+        cost: match messages {
+            0 => share,
+            _ => format!("{share}; messages wait {} for their callback on the average", time(sum / messages)),
+        },
+        next: if facts.is_python(first) {
+            "fewer subscriptions, timers and services on it, because rclpy's executors look at all of them whenever \
+             they wait; or rclpy's EventsExecutor, which does not. What a loop of its own around \
+             spin_once() computes counts, too"
+                .into()
+        } else {
+            "what its thread computes between callbacks (perf record -t), which may be a loop of its own around \
+             spin_once()"
+                .into()
+        },
+        weight: of_cpu,
+        delays: None,
+    })
+}
