@@ -2,6 +2,7 @@
 //! run that goes on. `docs/figures.md` defines every figure, `docs/lints.md` every finding.
 
 pub mod drive;
+mod executor_cpu;
 mod figures;
 pub mod limits;
 pub mod lints;

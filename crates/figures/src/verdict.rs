@@ -14,6 +14,7 @@ mod late;
 mod late_start;
 mod lost;
 mod machine;
+mod overhead;
 mod pool;
 mod ran;
 mod steady;

@@ -20,7 +20,7 @@ mod timers;
 use crate::figures::Repeat;
 pub(crate) use callbacks::ON_AVERAGE;
 use facts::Facts;
-pub(crate) use facts::POOL_DELAYS;
+pub(crate) use facts::{time, POOL_DELAYS};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::hash_map::Entry;
 use tacho_tables::in_order::in_order;

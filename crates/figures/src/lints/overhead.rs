@@ -4,6 +4,7 @@ use super::executors::message_waits;
 use super::facts::{time, Facts};
 use super::ran::{Executor, Thread};
 use super::{Case, Lint};
+use crate::executor_cpu::ExecutorCpu;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeSet;
 use tacho_tables::row::Row;
@@ -11,12 +12,6 @@ use tacho_tables::{named, CallbackKind, Node};
 
 /// Part of a CPU that an executor takes beside its callbacks, or nobody misses it.
 const OF_CPU: f64 = 0.05;
-/// Times as much as its callbacks: less is the usual price of taking and publishing.
-const TIMES: i64 = 3;
-/// CPU time a callback, ns.
-const A_CALLBACK_NS: i64 = 500_000;
-/// Callbacks by which it is judged.
-const LEAST: i64 = 20;
 /// Nodes that a case names.
 const NAMED: usize = 3;
 
@@ -30,23 +25,13 @@ pub const OVERHEAD: Lint = Lint {
     },
 };
 
-/// Of one thread: callbacks before which its CPU-time clock was read, and CPU time inside and outside of them.
-#[derive(Default, Clone, Copy)]
-struct Computed {
-    count: i64,
-    inside_ns: i64,
-    outside_ns: i64,
-}
-
-fn computed(facts: &Facts<'_>) -> HashMap<Thread, Computed> {
-    let mut of_threads: HashMap<Thread, Computed> = HashMap::default();
+fn computed(facts: &Facts<'_>) -> HashMap<Thread, ExecutorCpu> {
+    let mut of_threads: HashMap<Thread, ExecutorCpu> = HashMap::default();
     for execution in facts.executions() {
-        let Some((outside_ns, inside_ns)) = execution.executor_cpu_ns.get().zip(execution.cpu_ns.get()) else {
-            continue;
-        };
+        let Some(one) = ExecutorCpu::of(execution) else { continue };
         let thread = (facts.tables.callbacks[execution.callback].process, execution.tid);
         let of = of_threads.entry(thread).or_default();
-        (of.count, of.inside_ns, of.outside_ns) = (of.count + 1, of.inside_ns + inside_ns, of.outside_ns + outside_ns);
+        *of = [*of, one].into_iter().sum();
     }
     of_threads
 }
@@ -54,18 +39,13 @@ fn computed(facts: &Facts<'_>) -> HashMap<Thread, Computed> {
 fn costly(
     facts: &Facts<'_>,
     executor: &Executor,
-    computed: &HashMap<Thread, Computed>,
+    computed: &HashMap<Thread, ExecutorCpu>,
     waits: &HashMap<Thread, (i64, i64)>,
 ) -> Option<Case> {
     let threads = || executor.tids.iter().map(|tid| (executor.process, *tid));
-    let of = threads().filter_map(|thread| computed.get(&thread)).fold(Computed::default(), |all, one| Computed {
-        count: all.count + one.count,
-        inside_ns: all.inside_ns + one.inside_ns,
-        outside_ns: all.outside_ns + one.outside_ns,
-    });
+    let of: ExecutorCpu = threads().filter_map(|thread| computed.get(&thread)).copied().sum();
     let of_cpu = of.outside_ns as f64 / facts.window_ns().max(1) as f64;
-    let is_costly = of.outside_ns >= TIMES * of.inside_ns && of.outside_ns >= A_CALLBACK_NS * of.count;
-    if of.count < LEAST || of_cpu < OF_CPU || !is_costly {
+    if of_cpu < OF_CPU || !of.is_costly() {
         return None;
     }
     let first = executor.ran.first()?.callback;

@@ -2,12 +2,13 @@
 
 use super::asked::Asked;
 use super::late::{Key, Late};
-use super::{advice, ms, Suspect};
+use super::{advice, ms, overhead, Suspect};
 use std::collections::BTreeMap;
 use tacho_tables::summary::Culprit;
 use tacho_tables::{Cause, CauseKind};
 
-/// Part of the usual end-to-end time from which waiting is reported, and ms.
+/// Part of the usual end-to-end time from which waiting is reported, and ms. So is waking up if the executor computes
+/// far more than its callbacks.
 const WAITING: (f64, f64) = (0.3, 2.0);
 /// The same of time off the CPU inside callbacks.
 const OFF_THE_CPU: (f64, f64) = (0.15, 2.0);
@@ -64,6 +65,7 @@ fn least(late: &Late<'_>, cause: &Cause) -> Option<(f64, f64)> {
         // What others took is not the callback's fault: the machine's suspect has it.
         OffCpu if late.others.is_some() && !late.slept(cause) => None,
         ExecutorBusy | GroupBusy | InterpreterBusy | UsedAgain => Some(WAITING),
+        WakeUp if overhead::of_node(late, late.node(cause.position)).is_some() => Some(WAITING),
         Transport | WakeUp => Some(ON_THE_WAY),
         OffCpu | Blocked => Some(OFF_THE_CPU),
         _ => None,
@@ -114,7 +116,8 @@ fn culprit(late: &Late<'_>, key: &Key, usual_ms: f64, cause: &Cause) -> Culprit 
         }
         Key::Other(kind, by, _) => {
             made.text = format!("Outputs usually spend {} at {node}: {} {by}, {of}.", ms(usual_ms), kind.words());
-            made.next = advice::of_kind(late, *kind, by, &node);
+            let of_executor = overhead::advice(late, &node).filter(|_| *kind == CauseKind::WakeUp);
+            made.next = of_executor.unwrap_or_else(|| advice::of_kind(late, *kind, by, &node));
             let is_topic = matches!(kind, CauseKind::Transport | CauseKind::UsedAgain);
             made.topic = is_topic.then(|| by.split(' ').next().unwrap_or(by).to_owned());
         }

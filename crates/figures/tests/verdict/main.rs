@@ -3,6 +3,7 @@
 mod first_timer;
 mod late_start;
 mod machine;
+mod overhead;
 mod overwritten;
 mod pool;
 #[path = "../../../analysis/tests/scene/mod.rs"]

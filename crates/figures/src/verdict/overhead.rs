@@ -1,0 +1,36 @@
+//! Executors that wake up late because they compute so much before they call.
+
+use super::late::Late;
+use crate::executor_cpu::ExecutorCpu;
+use crate::figures::Repeat;
+use crate::lints::time;
+use tacho_tables::row::{numbered, Row};
+use tacho_tables::Callback;
+
+/// What the executor of a node computes, if that is far more than its callbacks do.
+pub(super) fn of_node(late: &Late<'_>, node: &str) -> Option<ExecutorCpu> {
+    let of_repeat = |repeat| {
+        let of_callback = move |callback| late.ran.executions(repeat, callback).filter_map(ExecutorCpu::of);
+        callbacks(repeat, node).flat_map(of_callback)
+    };
+    let all: ExecutorCpu = late.repeats().into_values().flat_map(of_repeat).sum();
+    all.is_costly().then_some(all)
+}
+
+/// The callbacks of a node.
+fn callbacks<'a>(repeat: &'a Repeat<'a>, node: &'a str) -> impl Iterator<Item = Row<Callback>> + 'a {
+    let tables = repeat.tables;
+    let is_own = move |callback: &Callback| callback.node.is_some_and(|of| tables.nodes[of].name == node);
+    numbered(&tables.callbacks).filter(move |(_, callback)| is_own(callback)).map(|(row, _)| row)
+}
+
+/// Against the usual wake-up of a node in Python whose executor does.
+pub(super) fn advice(late: &Late<'_>, node: &str) -> Option<String> {
+    let is_python = |repeat: &Repeat<'_>| callbacks(repeat, node).any(|row| repeat.tables.callbacks[row].is_python());
+    let of = of_node(late, node).filter(|_| late.repeats().into_values().any(is_python))?;
+    Some(format!(
+        "The executor of {node} computes for {} between two callbacks: rclpy's look at all subscriptions, timers and \
+         services whenever they wait. Have fewer of them on it, or use rclpy's EventsExecutor, which does not.",
+        time(of.outside_ns / of.count)
+    ))
+}
