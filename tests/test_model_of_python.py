@@ -165,6 +165,8 @@ def test_each_node_wakes_up_as_its_own_recording_shows(tacho, ros_python):
     )
     tacho("simulate", "recorded", "-o", "simulated")
     prediction = json.loads((tacho.directory / "simulated/prediction.json").read_text())
+    # Whatever is before a callback and what is behind it: together it is what the processes used.
+    assert prediction["cpu"]["simulated_percent"] == pytest.approx(prediction["cpu"]["measured_percent"], rel=0.1)
     takes = {node["node"]: node["take_ns"] for node in prediction["costs"]["of_nodes"]}
     assert takes["large"] > 1.5 * takes["small"] > 0, takes
     chains = [chain for chain in prediction["chains"] if chain["path"][-1] in ("/large", "/small")]

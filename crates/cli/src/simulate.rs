@@ -12,7 +12,9 @@ use tacho_events::run::{Load, RunDirectory};
 use tacho_printing::Lines;
 use tacho_report::{Column, Table};
 use tacho_runner::install::Installation;
-use tacho_simulate::prediction::{of_chains, of_topics, Bound, Figures, Flow, PredictedChain, Prediction};
+use tacho_simulate::prediction::{
+    cpu_percent, of_chains, of_topics, Bound, Figures, Flow, PredictedChain, PredictedCpu, Prediction,
+};
 use tacho_simulate::{fit, Costs, Simulator};
 use tacho_tables::store;
 use tacho_tables::summary::Summary;
@@ -74,7 +76,13 @@ pub fn run(options: Options) -> Outcome {
     let doubt = doubt_of_threads(&point.workload, &python);
     doubt.iter().for_each(|doubt| eprintln!("tacho: {doubt}"));
     let doubts = doubt.into_iter().collect();
-    let prediction = predicted(&run, Prediction { set, chains, topics, bounds, doubts, ..of_costs(&costs) })?;
+    // Costs of other runs say nothing of this one.
+    let of_own = costs.used_percent.filter(|_| options.costs.is_empty() && measured.is_some());
+    let point = before.as_ref().and_then(|before| before.points.first());
+    let measured_percent = point.and_then(|point| point.cpu_percent).or(of_own);
+    let as_is = as_is.map(|_| RunDirectory::new(run.path().join(AS_IS)));
+    let cpu = cpu(&run, as_is.as_ref(), measured_percent)?;
+    let prediction = predicted(&run, Prediction { set, chains, topics, cpu, bounds, doubts, ..of_costs(&costs) })?;
     show(&run, &summary, &prediction, options.json)?;
     say_spent(&simulator);
     eprintln!("tacho: run: {}", run.path().display());
@@ -92,10 +100,23 @@ pub fn twin(name: &str, workload: &Workload, costs: &Costs, measured: &Summary) 
     let mut chains = of_chains(&summary, None, Some(measured));
     chains.retain(|chain| chain.measured.is_some());
     let topics = of_topics(&summary, Some(measured));
-    let prediction = predicted(&run, Prediction { chains, topics, ..of_costs(costs) })?;
+    let cpu = cpu(&run, None, costs.used_percent)?;
+    let prediction = predicted(&run, Prediction { chains, topics, cpu, ..of_costs(costs) })?;
     say_spent(&simulator);
     eprintln!("tacho: run of the twin: {}", run.path().display());
     Ok(prediction)
+}
+
+/// CPU time of a simulated run, of that without the changes, and as measured.
+fn cpu(
+    run: &RunDirectory,
+    as_is: Option<&RunDirectory>,
+    measured_percent: Option<f64>,
+) -> Result<Option<PredictedCpu>, Failure> {
+    let simulated = |run: &RunDirectory| Ok::<_, Failure>(cpu_percent(&run.info().context("run.json")?));
+    let as_is_percent = as_is.map(simulated).transpose()?.flatten();
+    let of = |simulated_percent| PredictedCpu { measured_percent, as_is_percent, simulated_percent };
+    Ok(simulated(run)?.map(of))
 }
 
 fn of_costs(costs: &Costs) -> Prediction {
@@ -267,7 +288,17 @@ pub fn compared(prediction: &Prediction) -> String {
         0 => String::new(),
         more => format!("{more} more chains stand in {PREDICTION}.\n"),
     };
-    format!("\nPredicted beside measured\n{}{more}", table.render(WIDTH))
+    let cpu = prediction.cpu.as_ref().and_then(compared_cpu).unwrap_or_default();
+    format!("\nPredicted beside measured\n{}{more}{cpu}", table.render(WIDTH))
+}
+
+/// CPU time, if it was measured.
+fn compared_cpu(cpu: &PredictedCpu) -> Option<String> {
+    let (measured, simulated) = (cpu.measured_percent?, cpu.simulated_percent);
+    let same = cpu.as_is_percent.unwrap_or(simulated);
+    let changed = cpu.as_is_percent.map_or(String::new(), |_| format!(", {simulated:.1} % with the changes"));
+    let off = if measured > 0.0 { format!(" ({:+.1} %)", 100.0 * (same / measured - 1.0)) } else { String::new() };
+    Some(format!("CPU of all nodes: {measured:.1} % of one measured, {same:.1} % simulated{off}{changed}\n"))
 }
 
 /// Rates and losses of topics, measured and simulated.

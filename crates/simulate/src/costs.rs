@@ -27,6 +27,9 @@ pub struct Costs {
     /// Part of the CPU time that was asked for and the hypervisor gave to others meanwhile, percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stolen_percent: Option<f64>,
+    /// CPU time of the nodes and their middleware, percent of one CPU; absent if it is not known of each process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_percent: Option<f64>,
     /// Messages, by topic and run.
     pub transfers: Vec<Transfer>,
     /// From a timer's due time to its callback, on an idle CPU.

@@ -86,7 +86,7 @@ fn expanded(runs: &[RunDirectory]) -> Result<Vec<RunDirectory>> {
 pub fn fit(runs: &[RunDirectory]) -> Result<Costs> {
     let mut samples = Samples::default();
     let mut costs = Costs::default();
-    let (mut others, mut stolen) = (Vec::new(), Vec::new());
+    let (mut others, mut stolen, mut used) = (Vec::new(), Vec::new(), Vec::new());
     for run in &expanded(runs)? {
         let text = std::fs::read_to_string(run.workload()).with_context(|| {
             format!("{}: expected runs of workloads (tacho bench), or one recording", run.workload().display())
@@ -117,12 +117,15 @@ pub fn fit(runs: &[RunDirectory]) -> Result<Costs> {
             costs.cpus = info.machine.as_ref().map_or(costs.cpus, |machine| machine.cpus);
             others.extend(info.load.as_ref().and_then(Load::others_cpus));
             stolen.extend(info.load.as_ref().and_then(Load::stolen_part));
-            Run::new(&tables, &info, &workload).sample(&mut samples);
+            let run = Run::new(&tables, &info, &workload);
+            used.extend(run.cpu_percent());
+            run.sample(&mut samples);
         }
     }
     let mean = |of: &[f64]| (!of.is_empty()).then(|| of.iter().sum::<f64>() / of.len() as f64);
     costs.others_cpus = mean(&others).unwrap_or(0.0);
     costs.stolen_percent = mean(&stolen).map(|part| 100.0 * part);
+    costs.used_percent = mean(&used);
     samples.into_costs(&mut costs);
     Ok(costs)
 }
@@ -131,9 +134,11 @@ pub fn fit(runs: &[RunDirectory]) -> Result<Costs> {
 pub fn of_recording(tables: &Tables, info: &RunInfo, workload: &Workload) -> Costs {
     let (middleware, transport) = (workload.middleware.clone(), workload.transport.clone());
     let cpus = info.machine.as_ref().map_or(0, |machine| machine.cpus);
-    let mut costs = Costs { middleware, transport, cpus, ..Costs::default() };
+    let run = Run::new(tables, info, workload);
+    let used_percent = run.cpu_percent();
+    let mut costs = Costs { middleware, transport, cpus, used_percent, ..Costs::default() };
     let mut samples = Samples::default();
-    Run::new(tables, info, workload).sample(&mut samples);
+    run.sample(&mut samples);
     samples.into_costs(&mut costs);
     costs
 }
@@ -262,9 +267,9 @@ impl<'a> Run<'a> {
             let Some(row) = message.execution.filter(|_| is_recorded) else { continue };
             let execution = &self.tables.executions[row];
             let Some(before) = self.before(row) else { continue };
-            match (self.node(row).map(|node| node.executor), before) {
-                (Some(Executor::Spin { .. }) | None, _) => {}
-                (_, Some(end_ns)) if end_ns > arrival_ns => {
+            match before {
+                _ if self.waiting_node(row).is_none() => {}
+                Some(end_ns) if end_ns > arrival_ns => {
                     let (ns, is_same) = (execution.start_ns - end_ns, self.is_of_the_same_look(row, arrival_ns));
                     self.add(samples, row, |seen| match is_same {
                         true => seen.take.push(ns),
@@ -324,6 +329,11 @@ impl<'a> Run<'a> {
     /// The node of the workload that an execution is of.
     fn node(&self, row: Row<Execution>) -> Option<&'a Node> {
         self.tables.callbacks[self.tables.executions[row].callback].node.and_then(|node| self.nodes[node])
+    }
+
+    /// The same, if its executor waits for what comes: a spinning one has the cost of a wake-up.
+    fn waiting_node(&self, row: Row<Execution>) -> Option<&'a Node> {
+        self.node(row).filter(|node| !matches!(node.executor, Executor::Spin { .. }))
     }
 
     /// The node of the workload that has an endpoint.

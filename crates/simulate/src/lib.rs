@@ -28,7 +28,7 @@ use anyhow::{bail, Context, Result};
 use kernel::Settings;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
-use tacho_events::run::{Machine, ProcessExit, RunDirectory, RunInfo};
+use tacho_events::run::{CpuSample, CpuTimes, Machine, ProcessExit, RunDirectory, RunInfo};
 use tacho_runner::bench::write_workload;
 use tacho_runner::window::Window;
 use tacho_workload::tasks::TaskKind;
@@ -145,6 +145,13 @@ impl Simulator<'_> {
             code: Some(0),
             ..ProcessExit::default()
         });
+        let used_ns = simulation.used_ns.unwrap_or_default();
+        let samples = |used_ns: i64| {
+            let sample = |(at_ns, cpu_ns)| CpuSample { at_ns, cpu_ns };
+            [(window.start_ns, 0), (window.stop_ns, used_ns as u64)].map(sample).to_vec()
+        };
+        let of_processes = simulation.processes.iter().zip(&used_ns);
+        let cpu_times = of_processes.map(|(of, used_ns)| CpuTimes { pid: of.pid, samples: samples(*used_ns) });
         let info = RunInfo {
             verb: "simulate".into(),
             command: self.command.clone(),
@@ -160,6 +167,7 @@ impl Simulator<'_> {
                 ..Machine::default()
             }),
             processes: processes.collect(),
+            cpu_times: cpu_times.collect(),
             measured_from_ns: Some(window.from_ns),
             measured_to_ns: Some(window.stop_ns),
             repeat: (workload.run.repeats > 1).then_some(repeat),
@@ -170,7 +178,7 @@ impl Simulator<'_> {
             ..RunInfo::default()
         };
         let over_ns = (window.stop_ns - window.start_ns).max(1) as f64;
-        let cpu_percent = simulation.used_ns.map(|used_ns| 100.0 * used_ns as f64 / over_ns);
+        let cpu_percent = Some(100.0 * used_ns.iter().sum::<i64>() as f64 / over_ns);
         let events = simulation.trace.finish().map_err(failed)?;
         self.spent.events.fetch_add(events, Ordering::Relaxed);
         self.spent.wall_ns.fetch_add(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);

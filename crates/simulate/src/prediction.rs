@@ -2,6 +2,7 @@
 
 use crate::costs::Costs;
 use serde::{Deserialize, Serialize};
+use tacho_events::run::{CpuTimes, RunInfo};
 use tacho_tables::summary::{ChainFigures, Summary, TopicFigures};
 
 /// `prediction.json`: what was changed, what is predicted, and from which costs.
@@ -15,6 +16,9 @@ pub struct Prediction {
     /// One a topic; absent in a prediction of a time before there were topics in it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub topics: Vec<PredictedTopic>,
+    /// CPU time of all nodes and their middleware; absent in a prediction of a time before it was there.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu: Option<PredictedCpu>,
     /// One a chain that the workload names.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub bounds: Vec<Bound>,
@@ -55,6 +59,29 @@ pub struct PredictedTopic {
     pub measured: Option<Flow>,
     /// As simulated.
     pub simulated: Flow,
+}
+
+/// CPU time of all nodes and their middleware, simulated and measured, percent of one CPU.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct PredictedCpu {
+    /// As measured; absent if no run was, or if it is not known of each process.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub measured_percent: Option<f64>,
+    /// As simulated without the changes; absent if nothing is changed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub as_is_percent: Option<f64>,
+    /// As simulated.
+    pub simulated_percent: f64,
+}
+
+/// CPU time of all processes of a simulated run, percent of one CPU; `None` if it does not have it.
+pub fn cpu_percent(info: &RunInfo) -> Option<f64> {
+    let percent = |of: &CpuTimes| {
+        let (first, last) = of.since(i64::MIN)?;
+        Some(100.0 * (last.cpu_ns - first.cpu_ns) as f64 / (last.at_ns - first.at_ns) as f64)
+    };
+    let all: Vec<f64> = info.cpu_times.iter().map(percent).collect::<Option<_>>()?;
+    (!all.is_empty()).then(|| all.iter().sum())
 }
 
 /// What goes over a topic.

@@ -120,8 +120,8 @@ pub(crate) struct Simulation {
     /// Whether to write the kernel's events.
     pub scheduler: bool,
     pub queue: Queue,
-    /// CPU time of the nodes and their middleware until sources stop, ns; absent until then.
-    pub used_ns: Option<i64>,
+    /// CPU time of each process until sources stop, ns; absent until then.
+    pub used_ns: Option<Vec<i64>>,
     /// Why the task of a node failed, which ends the simulation.
     pub failure: Option<String>,
     /// Instant from which on nodes run.
@@ -192,7 +192,7 @@ impl Simulation {
             }
             self.follow_kernel(now)?;
         }
-        self.used_ns = self.used_ns.or_else(|| Some(self.used_so_far_ns()));
+        self.used_ns = self.used_ns.take().or_else(|| Some(self.used_so_far_ns()));
         self.skip_rest(end_ns)?;
         Ok(true)
     }
@@ -203,10 +203,17 @@ impl Simulation {
         self.latencies[of].wake_up.draw(&mut self.draws)
     }
 
-    fn used_so_far_ns(&self) -> i64 {
-        let of_system =
-            (0..self.threads.len()).filter(|thread| !matches!(self.threads[*thread].owner, Owner::Background));
-        of_system.map(|thread| self.kernel.used_ns(thread)).sum()
+    fn used_so_far_ns(&self) -> Vec<i64> {
+        let mut used_ns = vec![0; self.processes.len()];
+        for (thread, named) in self.threads.iter().enumerate() {
+            let process = match named.owner {
+                Owner::Worker(worker) => self.nodes[self.executors[self.workers[worker].executor].first()].process,
+                Owner::Middleware(process) => process,
+                Owner::Background => continue,
+            };
+            used_ns[process] += self.kernel.used_ns(thread);
+        }
+        used_ns
     }
 
     /// Takes over what the kernel decided.

@@ -48,12 +48,16 @@ run: {duration: 5 s, seed: 3}
 
 #[test]
 fn a_chain_on_arrival_takes_the_sum_of_its_work() {
-    let (_folder, summary) = simulated(&workload(CHAIN), 2, 0);
+    let (folder, summary) = simulated(&workload(CHAIN), 2, 0);
     let chain = chain(&summary, "chain");
     let times = chain.end_to_end_ms.as_ref().expect("times");
     assert_eq!(times.count, 50);
     assert!((times.min - 8.0).abs() < 1e-6 && (times.max - 8.0).abs() < 1e-6, "{times:?}");
     assert_eq!(chain.lost, 0);
+    // 8 ms each 100 ms; nothing else takes CPU time.
+    let info = RunDirectory::new(folder.path()).info().expect("run.json");
+    let cpu_percent = tacho_simulate::prediction::cpu_percent(&info).expect("CPU time");
+    assert!((cpu_percent - 8.0).abs() < 0.2, "{cpu_percent}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::{Run, Samples};
 use crate::awake::Seen;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use tacho_tables::row::{numbered, rows_of, Column, Row};
 use tacho_tables::{CallbackKind, EndpointKind, Execution, Process};
@@ -64,11 +65,10 @@ impl Run<'_> {
         }
     }
 
-    /// The same of one execution. Spinning nodes have the cost of a wake-up.
+    /// The same of one execution.
     fn executor_ns(&self, row: Row<Execution>) -> Option<i64> {
-        let executor = self.node(row).filter(|_| self.info.is_recording())?.executor;
-        let executor_cpu_ns = self.tables.executions[row].executor_cpu_ns;
-        (!matches!(executor, Executor::Spin { .. })).then_some(executor_cpu_ns.get()).flatten()
+        self.waiting_node(row).filter(|_| self.info.is_recording())?;
+        self.tables.executions[row].executor_cpu_ns.get()
     }
 
     /// Of each process whose CPU time is known.
@@ -96,6 +96,18 @@ impl Run<'_> {
             did.spins_mhz = did.spins_mhz.max((hz * 1e3) as u64);
         }
         did
+    }
+
+    /// CPU time of all processes with nodes of the workload, percent of one CPU; `None` if it is not known of each.
+    pub(super) fn cpu_percent(&self) -> Option<f64> {
+        let of_nodes = numbered(&self.tables.nodes).filter(|(row, _)| self.nodes[*row].is_some());
+        let processes: BTreeSet<Row<Process>> = of_nodes.map(|(_, node)| node.process).collect();
+        let percent = |row| {
+            let Did { measured, cpu_ns, .. } = self.measured(row)?;
+            Some(100.0 * cpu_ns as f64 / (measured.end - measured.start) as f64)
+        };
+        let all: Vec<f64> = processes.into_iter().map(percent).collect::<Option<_>>()?;
+        (!all.is_empty()).then(|| all.iter().sum())
     }
 
     /// CPU time of a process in the measured window; in a recording, from its first callback on.

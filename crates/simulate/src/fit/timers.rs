@@ -4,7 +4,6 @@ use super::{Run, Samples};
 use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::row::Row;
 use tacho_tables::{Callback, Execution, Process};
-use tacho_workload::model::Executor;
 
 /// Between rcl's reading of the clock by which a timer is due and the event of its making, ns, at most.
 const LATEST_EVENT_NS: i64 = 200_000;
@@ -37,18 +36,15 @@ impl Run<'_> {
         }
     }
 
-    /// The same of timers of rcl, which are due a period apart from their making on. What others of their recording
-    /// sleep inside of callbacks has its own lateness, so each counts for its node alone. Those of our own nodes have a
-    /// phase.
+    /// The same of timers of rcl, which are due a period apart from their making on; those of our own nodes have a
+    /// phase. Each counts for its node alone, because the lateness of all is also added to sleeps inside of callbacks,
+    /// and a recording's sleeps have it already.
     fn timers_of_rcl(&self, of_ours: &BTreeSet<Row<Process>>, samples: &mut Samples) {
         let mut starts: BTreeMap<Row<Callback>, Vec<Row<Execution>>> = BTreeMap::new();
         for (row, execution) in self.tables.executions.numbered() {
             let callback = &self.tables.callbacks[execution.callback];
-            let is_first = execution.resumes.is_none() && !of_ours.contains(&callback.process);
-            if is_first
-                && callback.armed_ns.is_some()
-                && !matches!(self.node(row).map(|node| node.executor), Some(Executor::Spin { .. }) | None)
-            {
+            let is_of_rcl = callback.armed_ns.is_some() && !of_ours.contains(&callback.process);
+            if is_of_rcl && execution.resumes.is_none() && self.waiting_node(row).is_some() {
                 starts.entry(execution.callback).or_default().push(row);
             }
         }
