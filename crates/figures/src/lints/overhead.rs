@@ -20,11 +20,17 @@ pub const OVERHEAD: Lint = Lint {
     finds: "an executor computes far more outside of its callbacks than inside",
     check: |facts| {
         let computed = computed(facts);
+        let costly = |executor| Some((executor, costly(facts, executor, &computed)?));
+        let found: Vec<(&Executor, ExecutorCpu)> = facts.executors().iter().filter_map(costly).collect();
+        if found.is_empty() {
+            return vec![];
+        }
         let waits = message_waits(facts);
-        facts.executors().iter().filter_map(|executor| costly(facts, executor, &computed, &waits)).collect()
+        found.into_iter().filter_map(|(executor, of)| case(facts, executor, of, &waits)).collect()
     },
 };
 
+/// Of each thread.
 fn computed(facts: &Facts<'_>) -> HashMap<Thread, ExecutorCpu> {
     let mut of_threads: HashMap<Thread, ExecutorCpu> = HashMap::default();
     for execution in facts.executions() {
@@ -36,18 +42,23 @@ fn computed(facts: &Facts<'_>) -> HashMap<Thread, ExecutorCpu> {
     of_threads
 }
 
-fn costly(
-    facts: &Facts<'_>,
-    executor: &Executor,
-    computed: &HashMap<Thread, ExecutorCpu>,
-    waits: &HashMap<Thread, (i64, i64)>,
-) -> Option<Case> {
-    let threads = || executor.tids.iter().map(|tid| (executor.process, *tid));
-    let of: ExecutorCpu = threads().filter_map(|thread| computed.get(&thread)).copied().sum();
-    let of_cpu = of.outside_ns as f64 / facts.window_ns().max(1) as f64;
-    if of_cpu < OF_CPU || !of.is_costly() {
-        return None;
-    }
+fn threads(executor: &Executor) -> impl Iterator<Item = Thread> + '_ {
+    executor.tids.iter().map(|tid| (executor.process, *tid))
+}
+
+/// Part of a CPU that an executor takes outside of its callbacks.
+fn of_cpu(facts: &Facts<'_>, of: ExecutorCpu) -> f64 {
+    of.outside_ns as f64 / facts.window_ns().max(1) as f64
+}
+
+/// What an executor computes, if that is worth a look.
+fn costly(facts: &Facts<'_>, executor: &Executor, computed: &HashMap<Thread, ExecutorCpu>) -> Option<ExecutorCpu> {
+    let of: ExecutorCpu = threads(executor).filter_map(|thread| computed.get(&thread)).copied().sum();
+    (of.is_costly() && of_cpu(facts, of) >= OF_CPU).then_some(of)
+}
+
+fn case(facts: &Facts<'_>, executor: &Executor, of: ExecutorCpu, waits: &HashMap<Thread, (i64, i64)>) -> Option<Case> {
+    let of_cpu = of_cpu(facts, of);
     let first = executor.ran.first()?.callback;
     let nodes: HashSet<Row<Node>> =
         executor.ran.iter().filter_map(|ran| facts.tables.callbacks[ran.callback].node).collect();
@@ -63,7 +74,8 @@ fn costly(
         callbacks.filter(|callback| callback.kind == kind).count()
     };
     let has = kinds.map(|(kind, words)| format!("{} {words}", count(kind))).join(", ");
-    let (sum, messages) = threads().filter_map(|thread| waits.get(&thread)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+    let (sum, messages) =
+        threads(executor).filter_map(|thread| waits.get(&thread)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     let share = format!("{:.1} % of a CPU", 100.0 * of_cpu);
     Some(Case {
         subject: format!("executor of {}", named(&names, NAMED)),
