@@ -241,8 +241,9 @@ impl<'a> Run<'a> {
             begun > 0 && of[begun - 1].1 > from_ns
         };
         let cpus = self.info.machine.as_ref().map_or(1, |machine| machine.cpus as usize);
-        let others = || self.threads.iter().filter(|(thread, of)| *thread != own && runs(of));
-        !self.is_busy && others().all(|((process, _), _)| *process != own.0) && others().count() < cpus
+        let mut others = self.threads.iter().filter(|(thread, of)| *thread != own && runs(of));
+        let beside = others.try_fold(0, |count, ((process, _), _)| (*process != own.0).then_some(count + 1));
+        !self.is_busy && beside.is_some_and(|count| count < cpus)
     }
 
     /// Whether a message to a subscription wakes as many processes as there are CPUs, so that some wait for a CPU.

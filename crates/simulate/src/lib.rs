@@ -177,13 +177,11 @@ impl Simulator<'_> {
             cut_short: !done,
             ..RunInfo::default()
         };
-        let over_ns = (window.stop_ns - window.start_ns).max(1) as f64;
-        let cpu_percent = Some(100.0 * used_ns.iter().sum::<i64>() as f64 / over_ns);
         let events = simulation.trace.finish().map_err(failed)?;
         self.spent.events.fetch_add(events, Ordering::Relaxed);
         self.spent.wall_ns.fetch_add(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
         run.write_info(&info)?;
-        Ok(Simulated { info, cpu_percent })
+        Ok(Simulated { cpu_percent: prediction::cpu_percent(&info), info })
     }
 
     /// Refuses what is not modelled.

@@ -389,7 +389,7 @@ impl Builder<'_> {
             wakes,
             check_ns,
             timer_take_ns: cost.map_or(0, |cost| cost.timer_take_ns),
-            take_ns: after_ns.map_or(0, |_| self.costs.take_ns_of(&of.name)),
+            take_ns: after_ns.and(cost).map_or(0, |cost| cost.take_ns),
             after_ns: after_ns.unwrap_or(0),
             wake: 0,
             end_ns,

@@ -61,6 +61,16 @@ fn a_chain_on_arrival_takes_the_sum_of_its_work() {
 }
 
 #[test]
+fn what_a_simulation_that_was_interrupted_used_is_not_known() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (costs, interrupted) = (Costs::default(), AtomicBool::new(true));
+    let long = workload(&CHAIN.replace("5 s", "5000 s"));
+    let run = RunDirectory::new(folder.path());
+    let done = Simulator::new(&costs, 2, &interrupted).simulated(&long, 0, &run, &mut |_| {}).expect("a part");
+    assert_eq!((done.info.cut_short, done.cpu_percent), (true, None));
+}
+
+#[test]
 fn a_node_takes_what_a_recording_shows_of_it_to_wake_up_and_its_recording_shows_that_again() {
     let fixed = |us: i64| Spread::fixed(1_000 * us);
     let filter = NodeCost {

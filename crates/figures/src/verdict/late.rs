@@ -6,9 +6,9 @@ use crate::figures::Repeat;
 use std::collections::{BTreeMap, BTreeSet};
 use tacho_events::run::Load;
 use tacho_tables::late::late_above_ns;
-use tacho_tables::row::Row;
+use tacho_tables::row::{numbered, Row};
 use tacho_tables::summary::ChainFigures;
-use tacho_tables::{Cause, CauseKind, Chain, Execution, Instance, Name};
+use tacho_tables::{Callback, Cause, CauseKind, Chain, Execution, Instance, Name};
 
 const NS_PER_MS: f64 = 1e6;
 
@@ -174,6 +174,13 @@ impl<'a> Late<'a> {
     pub fn node(&self, position: u32) -> &'a str {
         self.path.get(2 * position as usize).map_or("", String::as_str)
     }
+}
+
+/// The callbacks of a node.
+pub(super) fn callbacks<'a>(repeat: &'a Repeat<'a>, node: &'a str) -> impl Iterator<Item = Row<Callback>> + 'a {
+    let tables = repeat.tables;
+    let is_own = move |callback: &Callback| callback.node.is_some_and(|of| tables.nodes[of].name == node);
+    numbered(&tables.callbacks).filter(move |(_, callback)| is_own(callback)).map(|(row, _)| row)
 }
 
 /// Stands for a repeat in keys.

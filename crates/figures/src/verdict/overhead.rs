@@ -1,27 +1,15 @@
 //! Executors that wake up late because they compute so much before they call.
 
-use super::late::Late;
+use super::late::{callbacks, Late};
 use crate::executor_cpu::ExecutorCpu;
 use crate::figures::Repeat;
 use crate::lints::time;
-use tacho_tables::row::{numbered, Row};
-use tacho_tables::Callback;
 
 /// What the executor of a node computes, if that is far more than its callbacks do.
 pub(super) fn of_node(late: &Late<'_>, node: &str) -> Option<ExecutorCpu> {
-    let of_repeat = |repeat| {
-        let of_callback = move |callback| late.ran.executions(repeat, callback).filter_map(ExecutorCpu::of);
-        callbacks(repeat, node).flat_map(of_callback)
-    };
+    let of_repeat = |repeat| callbacks(repeat, node).map(move |callback| late.ran.executor_cpu(repeat, callback));
     let all: ExecutorCpu = late.repeats().into_values().flat_map(of_repeat).sum();
     all.is_costly().then_some(all)
-}
-
-/// The callbacks of a node.
-fn callbacks<'a>(repeat: &'a Repeat<'a>, node: &'a str) -> impl Iterator<Item = Row<Callback>> + 'a {
-    let tables = repeat.tables;
-    let is_own = move |callback: &Callback| callback.node.is_some_and(|of| tables.nodes[of].name == node);
-    numbered(&tables.callbacks).filter(move |(_, callback)| is_own(callback)).map(|(row, _)| row)
 }
 
 /// Against the usual wake-up of a node in Python whose executor does.

@@ -4,11 +4,10 @@
 //! (`Executor._wait_for_ready_callbacks` yields every task that neither executes nor is done), and holds the
 //! interpreter's lock for most of that time. The pool has to go through all of them later.
 
-use super::late::Late;
+use super::late::{callbacks, Late};
 use super::Suspect;
-use tacho_tables::row::numbered;
 use tacho_tables::summary::Culprit;
-use tacho_tables::{Callback, CauseKind};
+use tacho_tables::CauseKind;
 
 /// What holds the threads of a pool stands before the wake-ups that come of it.
 pub(super) fn behind_what_blocks(late: &Late<'_>, suspects: &mut [Suspect]) {
@@ -33,10 +32,7 @@ fn holds(kind: CauseKind) -> bool {
 /// Whether several threads run the callbacks of a node in Python.
 pub(super) fn is_of_rclpy(late: &Late<'_>, node: &str) -> bool {
     late.repeats().values().any(|repeat| {
-        let tables = repeat.tables;
-        let is_own =
-            |callback: &Callback| callback.is_python() && callback.node.is_some_and(|of| tables.nodes[of].name == node);
-        let own = numbered(&tables.callbacks).filter(|(_, callback)| is_own(callback)).map(|(row, _)| row);
+        let own = callbacks(repeat, node).filter(|row| repeat.tables.callbacks[*row].is_python());
         let mut threads = own.flat_map(|callback| late.ran.executions(repeat, callback)).map(|row| row.tid);
         threads.next().is_some_and(|first| threads.any(|other| other != first))
     })

@@ -1,6 +1,7 @@
 //! What ran, found once for all chains that are looked at: executions by callback, and what each thread did.
 
 use super::late::number_of;
+use crate::executor_cpu::ExecutorCpu;
 use crate::figures::Repeat;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +17,8 @@ struct Of {
     by_callback: Grouped<Callback, Row<Execution>>,
     /// Of each callback the time that half of its executions take or more, once it is asked for.
     medians_ns: Column<Callback, OnceLock<Option<i64>>>,
+    /// Of each callback what its executors computed beside it, once it is asked for.
+    executor_cpu: Column<Callback, OnceLock<ExecutorCpu>>,
     loads: HashMap<(Row<Process>, u32), Load>,
 }
 
@@ -37,7 +40,8 @@ impl Ran {
             let by_callback =
                 Grouped::new(callbacks, || executions.numbered().map(|(row, execution)| (execution.callback, row)));
             let medians_ns = Column::of((0..callbacks).map(|_| OnceLock::new()));
-            Of { by_callback, medians_ns, loads: loads(repeat) }
+            let executor_cpu = Column::of((0..callbacks).map(|_| OnceLock::new()));
+            Of { by_callback, medians_ns, executor_cpu, loads: loads(repeat) }
         };
         Ran(repeats.iter().map(|repeat| (number_of(repeat), of_repeat(repeat))).collect())
     }
@@ -61,6 +65,12 @@ impl Ran {
             let middle = times.len() / 2;
             (!times.is_empty()).then(|| *times.select_nth_unstable(middle).1)
         })
+    }
+
+    /// What executors computed between the executions of a callback and what ran before each.
+    pub fn executor_cpu(&self, repeat: &Repeat<'_>, callback: Row<Callback>) -> ExecutorCpu {
+        let of = &self.0[&number_of(repeat)].executor_cpu[callback];
+        *of.get_or_init(|| self.executions(repeat, callback).filter_map(ExecutorCpu::of).sum())
     }
 
     /// What a thread of a process did, if it ran callbacks.
