@@ -35,6 +35,33 @@ def named(prediction, name="chain"):
 def events(run):
     return {file.name: file.read_bytes() for file in (run / "events").iterdir()}
 
+TALK = """
+middleware: ros2
+topology: {kind: one-to-many, nodes: 1, size: 1 KiB, rate: $rate}
+run: {duration: 2 s}
+"""
+
+
+@pytest.mark.timing
+def test_messages_at_another_rate_take_what_runs_at_rates_around_it_show(tacho):
+    for name, rates in (("seldom", ["20 Hz"]), ("rates", ["20 Hz", "200 Hz", "1000 Hz"]), ("talk", ["500 Hz"])):
+        (tacho.directory / f"{name}.yaml").write_text(f"{TALK}sweep: {{rate: [{', '.join(rates)}]}}\n")
+        tacho("bench", f"{name}.yaml", "-o", name)
+
+    def simulated(costs):
+        tacho("simulate", "talk", "--costs", costs, "-o", f"by-{costs}")
+        found = prediction(tacho, f"by-{costs}")
+        return abs(found["chains"][0]["error_percent"]["mean"]), found
+
+    off, found = simulated("rates")
+    # At 20 Hz caches are cold and CPUs asleep: such a message takes more than twice as long on an idle machine.
+    off_seldom, by_seldom = simulated("seldom")
+    assert off < off_seldom / 2, (off, off_seldom)
+    parts = [warmth["transit"] for warmth in found["costs"]["warmth"]]
+    assert parts == sorted(parts) and parts[-1] == 1, "the longest pause last"
+    assert "doubts" not in found
+    assert "warmth" not in by_seldom["costs"] and "sent 2.00 ms apart" in by_seldom["doubts"][0]
+
 
 @pytest.mark.timing
 def test_a_run_again_in_virtual_time_takes_as_long(tacho, measured):

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tacho_runner::node::timers::timers;
 use tacho_runner::planning;
-use tacho_simulate::costs::Receiving;
 use tacho_simulate::reach::reach;
 use tacho_simulate::spread::Spread;
+use tacho_simulate::transfer::Receiving;
 use tacho_simulate::Costs;
 use tacho_workload::model::{Chain, Executor, Node, Work, Workload};
 
@@ -122,7 +122,9 @@ impl System {
                     + costs.take_ns.max(0) as u64
                     + to.iter().map(|to| to.cpu_ns.max(0) as u64).max().unwrap_or(0);
                 let trigger = Trigger::Messages(input.topic.clone());
-                let delay_ns = transit_ns + longest(&costs.wake_up);
+                let wake_up_ns =
+                    to.iter().map(|to| longest(&to.wake_up)).max().unwrap_or(0).max(longest(&costs.wake_up));
+                let delay_ns = transit_ns + wake_up_ns;
                 system.add(workload, costs, node, trigger, own_ns, delay_ns, publishes);
             }
         }

@@ -193,7 +193,7 @@ pub fn costs(named: &[PathBuf], measured: Option<&RunDirectory>, sweep: &Sweep) 
     if runs.is_empty() {
         eprintln!(
             "tacho: no costs: middleware and machine take no time beside the work; --costs RUN names a run of {} that \
-             shows them (workloads/costs.yaml measures them by size and fan-out)",
+             shows them (workloads/costs.yaml and costs-by-rate.yaml measure them)",
             sweep.points[0].workload.middleware
         );
         return Ok(Costs::default());

@@ -61,6 +61,15 @@ impl Latency {
         Latency { free: [self.free, other.free].concat(), contended: [self.contended, other.contended].concat() }
     }
 
+    /// Those on a free CPU, if there are enough.
+    pub fn spread_if_free(self) -> Spread {
+        if self.free.len() >= ENOUGH {
+            Spread::of(self.free)
+        } else {
+            Spread::default()
+        }
+    }
+
     /// Those on a free CPU; if there are too few, the faster half of all.
     pub fn spread(self) -> Spread {
         if self.free.len() >= ENOUGH || self.contended.is_empty() {

@@ -3,6 +3,8 @@
 use crate::awake::{NodeCost, TIMER_SLACK_NS};
 use crate::reach::Reach;
 use crate::spread::Spread;
+use crate::transfer::{Found, Receiving, Transfer};
+use crate::warmth::Warmth;
 use serde::{Deserialize, Serialize};
 
 /// A size or a number of subscriptions this many times beyond what was measured is not known.
@@ -32,6 +34,10 @@ pub struct Costs {
     pub used_percent: Option<f64>,
     /// Messages, by topic and run.
     pub transfers: Vec<Transfer>,
+    /// What is left of these costs if the system sent something shortly before, the longest pause last; empty if no
+    /// run shows it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warmth: Vec<Warmth>,
     /// From a timer's due time to its callback, on an idle CPU.
     pub timer: Spread,
     /// From a message's arrival to its callback, on an idle CPU, without `take_ns`.
@@ -70,56 +76,6 @@ pub struct TaskCost {
     pub callback: String,
     /// CPU time of an activation without its publish calls; wall time if the run does not have CPU times.
     pub work: Spread,
-}
-
-/// What it costs to send messages of one topic.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Transfer {
-    /// The topic.
-    pub topic: String,
-    /// Bytes of data in a message.
-    pub size_bytes: u64,
-    /// Number of its subscriptions.
-    pub subscriptions: usize,
-    /// How far messages go to each of them, in the order of the workload; empty if all are other processes of the host.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reach: Vec<Reach>,
-    /// Duration of the publish call.
-    pub send: Spread,
-    /// From the publish call to the arrival at each subscription, in the order of the workload; empty for one that no
-    /// message reached.
-    pub transit: Vec<Spread>,
-    /// Whether arrivals were not recorded: the transit ends when the callback starts on a free thread.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub until_start: bool,
-    /// CPU time outside of callbacks a message, in the process that sends it, ns.
-    pub send_cpu_ns: i64,
-    /// The same in each process that receives it.
-    pub receive_cpu_ns: i64,
-}
-
-/// Costs of a topic of the workload, and how far they were measured.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Found {
-    /// Duration of the publish call.
-    pub send: Spread,
-    /// CPU time outside of callbacks a message, in the process that sends it, ns.
-    pub send_cpu_ns: i64,
-    /// Of each subscription, in the order of the workload.
-    pub to: Vec<Receiving>,
-    /// Why they are not to be trusted, in words.
-    pub beyond: Option<String>,
-}
-
-/// What it costs to receive a message.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Receiving {
-    /// From the publish call to the arrival.
-    pub transit: Spread,
-    /// Whether the transit has the wake-up of the receiver.
-    pub until_start: bool,
-    /// CPU time outside of callbacks a message, in the process that receives it, ns.
-    pub cpu_ns: i64,
 }
 
 /// A latency, and what was assumed of it if no run shows it, in words.
@@ -181,6 +137,18 @@ impl Costs {
         }
     }
 
+    /// Why what messages cost is not known if a system sends them this far apart on the average, in words.
+    pub(crate) fn beyond_pause(&self, mean_ns: i64) -> Option<String> {
+        let of_transfers = self.transfers.iter().map(|of| of.pause_ns).filter(|pause_ns| *pause_ns > 0);
+        let least_ns = self.warmth.first().map(|of| of.pause_ns).or_else(|| of_transfers.min())?;
+        let (mean_ms, least_ms) = (mean_ns as f64 / 1e6, least_ns as f64 / 1e6);
+        let text = format!(
+            "messages are sent {mean_ms:.2} ms apart on the average; measured were those {least_ms:.2} ms apart or \
+             more, and no run shows how much less they cost (workloads/costs-by-rate.yaml)"
+        );
+        (mean_ms * BEYOND < least_ms).then_some(text)
+    }
+
     /// What a task computes in a callback; absent if no run shows it.
     pub fn of_task(&self, callback: &str) -> Option<&Spread> {
         self.tasks.iter().find(|of| of.callback == callback).map(|of| &of.work).filter(|work| !work.is_empty())
@@ -191,12 +159,40 @@ impl Costs {
     /// to each subscription.
     pub fn of_topic(&self, topic: &str, size_bytes: u64, reach: &[Reach]) -> Found {
         let is_same = |of: &&Transfer| of.topic == topic && of.size_bytes == size_bytes && of.is_to(reach);
-        if let Some(own) = self.transfers.iter().find(is_same) {
-            return own.found(reach.len());
+        let mut found = match self.transfers.iter().find(is_same) {
+            Some(own) => own.at_rest(&self.warmth).found(reach.len()),
+            None => {
+                let asked = Reach::ALL.into_iter().filter(|kind| reach.contains(kind));
+                let similar = asked.map(|kind| (kind, self.similar(topic, size_bytes, reach.len(), kind)));
+                Found::joined(similar.collect(), reach)
+            }
+        };
+        for (to, kind) in found.to.iter_mut().zip(reach).filter(|(to, _)| to.wake_up.is_empty()) {
+            to.wake_up = self.wake_up_by(size_bytes, *kind);
         }
-        let asked = Reach::ALL.into_iter().filter(|kind| reach.contains(kind));
-        let similar = asked.map(|kind| (kind, self.similar(topic, size_bytes, reach.len(), kind)));
-        Found::joined(similar.collect(), reach)
+        found
+    }
+
+    /// From the arrival to the callback, of messages of about this size, if some of this reach show it.
+    fn wake_up_by(&self, size_bytes: u64, kind: Reach) -> Spread {
+        let measured = || self.transfers.iter().filter(|of| !of.wake_up.is_empty() && of.has(kind));
+        let of_size = |size: u64| {
+            let mut all: Vec<Spread> =
+                measured().filter(|of| of.size_bytes == size).map(|of| of.at_rest(&self.warmth).wake_up).collect();
+            all.sort_by_key(|wake_up| wake_up.quantile(0.5));
+            let median = all.len() / 2;
+            (size, all.swap_remove(median))
+        };
+        let sizes = || measured().map(|of| of.size_bytes);
+        let below = sizes().filter(|size| *size <= size_bytes).max().map(of_size);
+        let above = sizes().filter(|size| *size >= size_bytes).min().map(of_size);
+        match (below, above) {
+            (Some((least, below)), Some((most, above))) if least < most => {
+                below.towards(&above, (size_bytes - least) as f64 / (most - least) as f64)
+            }
+            (Some((_, of)), _) | (None, Some((_, of))) => of,
+            (None, None) => Spread::default(),
+        }
     }
 
     /// Costs of similar topics, to subscriptions of this reach.
@@ -211,7 +207,10 @@ impl Costs {
         };
         let similar = || measured().filter(|of| apart(of) <= nearest);
         let sizes = || similar().map(|of| of.size_bytes);
-        let typical = |size: u64| Transfer::typical(similar().filter(|of| of.size_bytes == size), kind);
+        let typical = |size: u64| {
+            let of_size = similar().filter(|of| of.size_bytes == size).map(|of| of.at_rest(&self.warmth));
+            Transfer::typical(of_size, kind)
+        };
         let below = sizes().filter(|size| *size <= size_bytes).max().map(typical);
         let above = sizes().filter(|size| *size >= size_bytes).min().map(typical);
         let is_between = |below: &Transfer, above: &Transfer| below.size_bytes < above.size_bytes;
@@ -258,99 +257,9 @@ impl Costs {
     }
 }
 
-impl Found {
-    /// Costs of a topic whose subscriptions have different reaches. The publish call takes as long as the longest.
-    fn joined(of: Vec<(Reach, Found)>, reach: &[Reach]) -> Found {
-        let receiving = |(k, kind): (usize, &Reach)| {
-            of.iter().find(|(known, _)| known == kind).map(|(_, found)| found.to[k].clone()).unwrap_or_default()
-        };
-        let to = reach.iter().enumerate().map(receiving).collect();
-        let longest = of.iter().map(|(_, found)| &found.send).max_by(|a, b| a.mean_ns().total_cmp(&b.mean_ns()));
-        Found {
-            send: longest.cloned().unwrap_or_default(),
-            send_cpu_ns: of.iter().map(|(_, found)| found.send_cpu_ns).max().unwrap_or(0),
-            to,
-            beyond: of.into_iter().find_map(|(_, found)| found.beyond),
-        }
-    }
-}
-
 fn ratio(a: f64, b: f64) -> f64 {
     let (a, b) = (a.max(1.0), b.max(1.0));
     (a / b).max(b / a)
-}
-
-impl Transfer {
-    /// Whether it is to these subscriptions.
-    fn is_to(&self, reach: &[Reach]) -> bool {
-        self.subscriptions == reach.len() && (0..reach.len()).all(|k| self.reach_of(k) == reach[k])
-    }
-
-    fn reach_of(&self, subscription: usize) -> Reach {
-        self.reach.get(subscription).copied().unwrap_or_default()
-    }
-
-    /// Whether it reached subscriptions of this reach.
-    fn has(&self, reach: Reach) -> bool {
-        (0..self.transit.len()).any(|k| self.reach_of(k) == reach && !self.transit[k].is_empty())
-    }
-
-    /// Only its subscriptions of this reach.
-    fn part(&self, reach: Reach) -> Transfer {
-        let is_kept = |(k, _): &(usize, &Spread)| self.reach_of(*k) == reach;
-        let transit = self.transit.iter().enumerate().filter(is_kept).map(|(_, transit)| transit.clone()).collect();
-        Transfer { transit, ..self.clone() }
-    }
-
-    fn found(&self, subscriptions: usize) -> Found {
-        let (cpu_ns, until_start) = (self.receive_cpu_ns, self.until_start);
-        let receiving = |k| Receiving { transit: self.transit_to(k, subscriptions), until_start, cpu_ns };
-        Found {
-            send: self.send.clone(),
-            send_cpu_ns: self.send_cpu_ns,
-            to: (0..subscriptions).map(receiving).collect(),
-            beyond: None,
-        }
-    }
-
-    /// The one whose transit is the median of several of one size, to subscriptions of this reach.
-    fn typical<'a>(of_size: impl Iterator<Item = &'a Transfer>, reach: Reach) -> Transfer {
-        let mut all: Vec<Transfer> = of_size.map(|of| of.part(reach)).collect();
-        all.sort_by(|a, b| a.transit_to(0, 1).mean_ns().total_cmp(&b.transit_to(0, 1).mean_ns()));
-        let median = all.len() / 2;
-        if all.is_empty() {
-            Transfer::default()
-        } else {
-            all.swap_remove(median)
-        }
-    }
-
-    fn towards(&self, other: &Transfer, at: f64) -> Transfer {
-        let count = self.transit.len().max(other.transit.len());
-        let between = |one: i64, two: i64| one + ((two - one) as f64 * at).round() as i64;
-        Transfer {
-            topic: String::new(),
-            size_bytes: between(self.size_bytes as i64, other.size_bytes as i64) as u64,
-            subscriptions: self.subscriptions,
-            reach: self.reach.clone(),
-            send: self.send.towards(&other.send, at),
-            until_start: self.until_start || other.until_start,
-            transit: (0..count).map(|k| self.transit_to(k, count).towards(&other.transit_to(k, count), at)).collect(),
-            send_cpu_ns: between(self.send_cpu_ns, other.send_cpu_ns),
-            receive_cpu_ns: between(self.receive_cpu_ns, other.receive_cpu_ns),
-        }
-    }
-
-    /// Transit to subscription `k` of `count`: to that at the same place in the order if their number differs, or if
-    /// none reached it.
-    pub fn transit_to(&self, k: usize, count: usize) -> Spread {
-        if let Some(own) = self.transit.get(k).filter(|own| self.transit.len() == count && !own.is_empty()) {
-            return own.clone();
-        }
-        let known: Vec<&Spread> = self.transit.iter().filter(|transit| !transit.is_empty()).collect();
-        let at = (k * known.len() / count.max(1)).min(known.len().saturating_sub(1));
-        known.get(at).map(|transit| (*transit).clone()).unwrap_or_default()
-    }
 }
 
 #[cfg(test)]
@@ -418,6 +327,22 @@ mod tests {
         assert!(send("/a", 64, 31).1);
         let none = Costs::default().of_topic("/a", 64, &[Reach::Host]);
         assert!(none.beyond.is_some_and(|text| text.contains("/a")) && none.send.is_empty());
+    }
+
+    #[test]
+    fn a_wake_up_is_that_of_messages_of_about_the_size() {
+        let with = |size_bytes, us: i64| Transfer { wake_up: Spread::fixed(us), ..transfer("/a", size_bytes, 1, 10) };
+        let to_many = transfer("/many", 1064, 4, 10);
+        let costs = Costs { transfers: vec![with(64, 100), with(1064, 300), to_many], ..Costs::default() };
+        let wake_ups = |topic, size_bytes, reach: &[Reach]| {
+            let found = costs.of_topic(topic, size_bytes, reach);
+            found.to.iter().map(|to| to.wake_up.quantile(0.5)).collect::<Vec<_>>()
+        };
+        assert_eq!(wake_ups("/a", 64, &[Reach::Host]), [100]);
+        assert_eq!(wake_ups("/new", 564, &[Reach::Host]), [200]);
+        // Those of messages that fill the CPUs have waits for a CPU.
+        assert_eq!(wake_ups("/many", 1064, &[Reach::Host; 4]), [300; 4]);
+        assert_eq!(wake_ups("/a", 64, &[Reach::Process]), [100], "as its other costs");
     }
 
     #[test]

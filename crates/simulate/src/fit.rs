@@ -5,10 +5,12 @@ mod sends;
 mod tasks;
 mod timers;
 
-use crate::awake::{Latency, Seen};
-use crate::costs::{Check, Costs, TaskCost, Transfer};
+use crate::awake::{Latency, NodeCost, Seen};
+use crate::costs::{Check, Costs, TaskCost};
 use crate::reach::{reach, takers, Reach};
 use crate::spread::Spread;
+use crate::transfer::Transfer;
+use crate::warmth::Warmth;
 use crate::way::Way;
 use anyhow::{bail, Context, Result};
 use std::collections::{BTreeMap, HashMap};
@@ -40,17 +42,22 @@ struct Run<'a> {
     after: HashMap<Row<Execution>, i64>,
     /// Whether its CPUs had hardly a moment to spare.
     is_busy: bool,
+    /// The rate of its messages, mHz, if one publisher sends all of them.
+    alone_mhz: Option<u64>,
 }
 
 /// What was found, over all runs.
 #[derive(Default)]
 struct Samples {
     awake: Seen,
+    /// The same of runs in which one publisher sent all messages, by its rate in mHz.
+    at_rates: BTreeMap<u64, Seen>,
     /// The same of each node of a recording.
     of_nodes: BTreeMap<String, Seen>,
     /// CPU time of wake-ups of spinning nodes, by their rate in mHz, ns.
     checks: BTreeMap<u64, Vec<i64>>,
-    transfers: BTreeMap<Topic, OfTopic>,
+    /// By the rate in mHz if one publisher sent all messages.
+    transfers: BTreeMap<(Topic, Option<u64>), OfTopic>,
     /// What tasks computed, by callback, ns.
     tasks: BTreeMap<String, Vec<i64>>,
 }
@@ -63,6 +70,9 @@ struct OfTopic {
     until_start: BTreeMap<usize, Latency>,
     send_cpu: Vec<i64>,
     receive_cpu: Vec<i64>,
+    wake_up: Latency,
+    /// From the publish call before, of whatever node.
+    pauses: Vec<i64>,
 }
 
 /// Part of the CPUs' time from which on threads of a run often waited for a CPU.
@@ -144,8 +154,21 @@ pub fn of_recording(tables: &Tables, info: &RunInfo, workload: &Workload) -> Cos
 }
 
 impl Samples {
-    fn into_costs(self, costs: &mut Costs) {
-        let all = self.awake.cost("");
+    fn into_costs(mut self, costs: &mut Costs) {
+        let mut alone: BTreeMap<u64, Vec<Transfer>> = BTreeMap::new();
+        for ((topic, alone_mhz), of) in std::mem::take(&mut self.transfers) {
+            let transfer = of.transfer(topic);
+            alone_mhz.iter().for_each(|mhz| alone.entry(*mhz).or_default().push(transfer.clone()));
+            costs.transfers.push(transfer);
+        }
+        let at_rates: BTreeMap<u64, NodeCost> = self.at_rates.into_iter().map(|(mhz, of)| (mhz, of.cost(""))).collect();
+        let timers = at_rates.iter().map(|(mhz, of)| (*mhz, of.timer.quantile(0.5))).collect();
+        costs.warmth = Warmth::of(&alone, &timers);
+        // Of several rates, the seldom messages are what the others are parts of.
+        let seldom = at_rates.into_values().next().filter(|_| !costs.warmth.is_empty());
+        let all = seldom.unwrap_or_else(|| self.awake.cost(""));
+        let of_any = |wake_up: &Spread| wake_up.map(|ns| (ns - all.take_ns).max(0));
+        costs.transfers.iter_mut().for_each(|of| of.wake_up = of_any(&of.wake_up));
         let of_node = |(node, seen): (String, Seen)| seen.cost_of_node(&node, &all);
         costs.of_nodes = self.of_nodes.into_iter().filter_map(of_node).collect();
         (costs.timer, costs.wake_up) = (all.timer, all.wake_up);
@@ -154,27 +177,33 @@ impl Samples {
         costs.checks = self.checks.into_iter().map(check).collect();
         let of_task = |(callback, times)| TaskCost { callback, work: Spread::of(times) };
         costs.tasks = self.tasks.into_iter().map(of_task).collect();
-        for ((topic, size_bytes, reach), mut of) in self.transfers {
-            let until_start = of.transit.is_empty() && !of.until_start.is_empty();
-            let measured = if until_start { &mut of.until_start } else { &mut of.transit };
-            let transit = |place| measured.remove(&place).unwrap_or_default().spread();
-            let transit = (0..reach.len()).map(transit).collect();
-            costs.transfers.push(Transfer {
-                topic,
-                size_bytes,
-                subscriptions: reach.len(),
-                reach: if reach.iter().any(|reach| *reach != Reach::Host) { reach } else { vec![] },
-                send: Spread::of(of.send),
-                transit,
-                until_start,
-                send_cpu_ns: Spread::of(of.send_cpu).quantile(0.5),
-                receive_cpu_ns: Spread::of(of.receive_cpu).quantile(0.5),
-            });
-        }
     }
 
-    fn of_topic(&mut self, topic: &Topic) -> &mut OfTopic {
-        self.transfers.entry(topic.clone()).or_default()
+    fn of_topic(&mut self, topic: &Topic, alone_mhz: Option<u64>) -> &mut OfTopic {
+        self.transfers.entry((topic.clone(), alone_mhz)).or_default()
+    }
+}
+
+impl OfTopic {
+    /// What that costs.
+    fn transfer(mut self, (topic, size_bytes, reach): Topic) -> Transfer {
+        let until_start = self.transit.is_empty() && !self.until_start.is_empty();
+        let measured = if until_start { &mut self.until_start } else { &mut self.transit };
+        let transit = |place| measured.remove(&place).unwrap_or_default().spread();
+        let transit = (0..reach.len()).map(transit).collect();
+        Transfer {
+            topic,
+            size_bytes,
+            subscriptions: reach.len(),
+            reach: if reach.iter().any(|reach| *reach != Reach::Host) { reach } else { vec![] },
+            send: Spread::of(self.send),
+            transit,
+            until_start,
+            send_cpu_ns: Spread::of(self.send_cpu).quantile(0.5),
+            receive_cpu_ns: Spread::of(self.receive_cpu).quantile(0.5),
+            wake_up: self.wake_up.spread_if_free(),
+            pause_ns: Spread::of(self.pauses).quantile(0.5),
+        }
     }
 }
 
@@ -200,13 +229,16 @@ impl<'a> Run<'a> {
             (EndpointKind::Subscription, _) => topics(workload, &endpoint.topic),
         };
         let topics = Column::of(tables.endpoints.iter().map(topics));
-        Run { tables, info, workload, nodes, topics, threads, places, after, is_busy: is_busy(info) }
+        let is_busy = is_busy(info);
+        let alone_mhz = alone_mhz(workload).filter(|_| !is_busy && !info.is_recording());
+        Run { tables, info, workload, nodes, topics, threads, places, after, is_busy, alone_mhz }
     }
 
     fn sample(&self, samples: &mut Samples) {
         self.timers(samples);
         self.messages(samples);
         self.sends(samples);
+        self.pauses(samples);
         self.around(samples);
         self.executors(samples);
         self.tasks(samples);
@@ -284,6 +316,10 @@ impl<'a> Run<'a> {
                         true => seen.wake_up_of_many.add(ns, is_free),
                         false => seen.wake_up.add(ns, is_free),
                     });
+                    let topic = message.publisher.and_then(|publisher| self.topics[publisher].first());
+                    if let Some(topic) = topic.filter(|_| !fills_cpus && !self.info.is_recording()) {
+                        samples.of_topic(topic, self.alone_mhz).wake_up.add(ns, is_free);
+                    }
                 }
             }
         }
@@ -298,7 +334,7 @@ impl<'a> Run<'a> {
             let Some(place) = takers.position(|node| node.name == to.name) else { continue };
             let from = self.node_of(publisher).map_or("", |node| &node.host);
             let way = Way::between(self.workload, from, &to.host, topic.1);
-            let of = samples.of_topic(topic);
+            let of = samples.of_topic(topic, self.alone_mhz);
             let of = if is_recorded { &mut of.transit } else { &mut of.until_start };
             let transit = of.entry(place).or_default();
             for (publish_ns, arrival_ns) in times {
@@ -317,6 +353,9 @@ impl<'a> Run<'a> {
     /// Adds what an execution shows; of a recording, it counts for its node, too.
     fn add(&self, samples: &mut Samples, row: Row<Execution>, what: impl Fn(&mut Seen)) {
         what(&mut samples.awake);
+        if let Some(mhz) = self.alone_mhz {
+            what(samples.at_rates.entry(mhz).or_default());
+        }
         self.add_to_node(samples, row, what);
     }
 
@@ -368,6 +407,13 @@ fn after(tables: &Tables) -> HashMap<Row<Execution>, i64> {
         after.extend(of_node.windows(2).filter_map(ended));
     }
     after
+}
+
+/// The rate of the publisher that sends all messages of a workload, mHz, if there is only one.
+fn alone_mhz(workload: &Workload) -> Option<u64> {
+    let mut publishers = workload.nodes.iter().flat_map(|node| &node.publishes);
+    let only = publishers.next().filter(|_| publishers.next().is_none())?;
+    Some((only.rate_hz? * 1e3) as u64)
 }
 
 /// What the workload says of a topic that this node publishes.

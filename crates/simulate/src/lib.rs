@@ -19,6 +19,8 @@ pub mod spread;
 mod system;
 mod task;
 mod trace;
+pub mod transfer;
+pub mod warmth;
 mod way;
 
 pub use awake::NodeCost;
@@ -129,7 +131,7 @@ impl Simulator<'_> {
         let trace = Trace::new(run.events());
         let tasks = task::tasks(workload, self.tasks, repeat)?;
         let built = system::build(self, workload, tasks, repeat, window, BEGIN_NS, trace);
-        let system::System { mut simulation, phases, doubts } = built.map_err(failed)?;
+        let system::System { mut simulation, phases, mut doubts } = built.map_err(failed)?;
         let whole = (window.end_ns - window.start_ns).max(1) as f64;
         let mut told = |now: i64| {
             progress(((now - window.start_ns) as f64 / whole).clamp(0.0, 1.0));
@@ -139,6 +141,8 @@ impl Simulator<'_> {
         if let Some(failure) = simulation.failure {
             bail!("{failure}");
         }
+        let mean_pause_ns = simulation.pause.mean_ns();
+        doubts.extend(mean_pause_ns.and_then(|mean_ns| self.costs_of(workload).beyond_pause(mean_ns)));
         let processes = simulation.processes.iter().map(|process| ProcessExit {
             name: process.name.clone(),
             pid: process.pid,

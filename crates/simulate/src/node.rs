@@ -2,6 +2,7 @@
 
 use crate::spread::Spread;
 use crate::task::Activity;
+use crate::warmth::Warmth;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use tacho_runner::instant::Grid;
@@ -21,6 +22,8 @@ pub(crate) struct Message {
     pub content_ns: i64,
     /// Address of the object that the callback gets.
     pub address: u64,
+    /// What is left of its costs.
+    pub warmth: Warmth,
     /// What a task filled in; absent: nobody reads it.
     pub data: Option<Rc<Vec<u8>>>,
 }

@@ -3,12 +3,14 @@
 mod callbacks;
 mod events;
 mod interpreter;
+mod latencies;
 mod messages;
 mod several_threads;
 mod wait_sets;
 
 use callbacks::Callback;
 use interpreter::Interpreter;
+pub(crate) use latencies::Latencies;
 
 use crate::executor::{Executor, Turn, Worker};
 use crate::kernel::{Kernel, Thread};
@@ -16,6 +18,7 @@ use crate::node::{Message, Node, Step, Waits};
 use crate::queue::{Queue, What};
 use crate::spread::Spread;
 use crate::trace::Trace;
+use crate::warmth::{part, Pause, Warmth};
 use std::collections::VecDeque;
 use tacho_events::files::Failed;
 use tacho_events::number;
@@ -27,6 +30,8 @@ pub(crate) struct Link {
     pub subscription: usize,
     /// From the publish call to the arrival, without what hosts add.
     pub transit: Spread,
+    /// From the arrival to the callback; empty if it is that of any message.
+    pub wake_up: Spread,
     /// Whether the transit has the wake-up of the receiver.
     pub until_start: bool,
     /// What links between hosts add, ns, and how long one message occupies them.
@@ -77,32 +82,6 @@ pub(crate) struct Named {
     pub is_named: bool,
 }
 
-/// Costs of an executor that do not depend on the topic.
-#[derive(Clone)]
-pub(crate) struct Latencies {
-    pub timer: Spread,
-    /// From the end of a sleep inside of a callback.
-    pub sleep: Spread,
-    pub wake_up: Spread,
-    /// From the end of a callback to the next one of the same look; 0 if no run shows it.
-    pub take_ns: i64,
-    /// What the next look takes.
-    pub look_ns: Option<i64>,
-}
-
-impl Latencies {
-    /// What a thread that has looked around computes before it looks again or waits, of what is left around callbacks;
-    /// `None` if it computes nothing more.
-    fn spent(&self, ran: bool, is_ready: bool, around_ns: i64) -> Option<i64> {
-        let ns = match ran {
-            true => self.look_ns.map_or(around_ns, |look_ns| look_ns.min(around_ns)),
-            false if is_ready => 0,
-            false => around_ns,
-        };
-        (ns > 0).then_some(ns)
-    }
-}
-
 /// A system in virtual time.
 pub(crate) struct Simulation {
     pub kernel: Kernel,
@@ -115,6 +94,10 @@ pub(crate) struct Simulation {
     pub cpus: Vec<usize>,
     /// Of executors, by their number for it.
     pub latencies: Vec<Latencies>,
+    /// What is left of costs after a pause.
+    pub warmth: Vec<Warmth>,
+    /// How long nobody published.
+    pub pause: Pause,
     pub trace: Trace,
     pub draws: Draws,
     /// Whether to write the kernel's events.
@@ -177,6 +160,7 @@ impl Simulation {
                             _ => &latencies.timer,
                         };
                         let latency_ns = of.draw(&mut self.draws);
+                        let latency_ns = part(latency_ns, self.warmth(now).timer);
                         self.rouse(worker, latency_ns, now, None)?;
                     }
                 }
@@ -195,12 +179,6 @@ impl Simulation {
         self.used_ns = self.used_ns.take().or_else(|| Some(self.used_so_far_ns()));
         self.skip_rest(end_ns)?;
         Ok(true)
-    }
-
-    /// Draws how long a thread takes to wake up.
-    fn wake_up_ns(&mut self, worker: usize) -> i64 {
-        let of = self.executors[self.workers[worker].executor].latencies;
-        self.latencies[of].wake_up.draw(&mut self.draws)
     }
 
     fn used_so_far_ns(&self) -> Vec<i64> {

@@ -1,50 +1,18 @@
 //! Simulated systems whose figures follow from a formula.
 
-use std::sync::atomic::AtomicBool;
-use tacho_events::run::{RunDirectory, RunInfo};
-use tacho_simulate::costs::Transfer;
-use tacho_simulate::reach::Reach;
-use tacho_simulate::spread::Spread;
-use tacho_simulate::{Costs, NodeCost, Simulator};
-use tacho_tables::store;
-use tacho_tables::summary::{ChainFigures, Summary};
-use tacho_workload::Workload;
+mod simulated;
 
-fn workload(text: &str) -> Workload {
-    tacho_workload::parse(text, "test.yaml").expect("a workload").0
-}
+use simulated::{chain, simulated_with, workload, CHAIN};
+use std::sync::atomic::AtomicBool;
+use tacho_events::run::RunDirectory;
+use tacho_simulate::{Costs, Simulator};
+use tacho_tables::summary::Summary;
+use tacho_workload::Workload;
 
 /// Simulates a repeat without any costs on this many CPUs.
 fn simulated(workload: &Workload, cpus: usize, repeat: u32) -> (tempfile::TempDir, Summary) {
     simulated_with(&Costs::default(), workload, cpus, repeat)
 }
-
-fn simulated_with(costs: &Costs, workload: &Workload, cpus: usize, repeat: u32) -> (tempfile::TempDir, Summary) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let run = RunDirectory::new(folder.path());
-    let interrupted = AtomicBool::new(false);
-    let simulator = Simulator::new(costs, cpus, &interrupted);
-    simulator.repeat(workload, repeat, &run, &mut |_| {}).expect("a simulation");
-    let summary = tacho_figures::analyse_and_store(&run, Some(workload), &mut |_| {}).expect("figures");
-    (folder, summary)
-}
-
-fn chain<'a>(summary: &'a Summary, name: &str) -> &'a ChainFigures {
-    summary.chains.iter().find(|chain| chain.name == name).unwrap_or_else(|| {
-        let names: Vec<&str> = summary.chains.iter().map(|chain| chain.name.as_str()).collect();
-        panic!("chain {name}: there are {names:?}")
-    })
-}
-
-const CHAIN: &str = "
-middleware: inproc
-nodes:
-  source: {publishes: {/a: {rate: 10 Hz}}, work: 1 ms}
-  filter: {subscribes: [/a], publishes: [/b], work: 5 ms}
-  act:    {subscribes: [/b], work: 2 ms}
-chains: {chain: [source, filter, act]}
-run: {duration: 5 s, seed: 3}
-";
 
 #[test]
 fn a_chain_on_arrival_takes_the_sum_of_its_work() {
@@ -68,41 +36,6 @@ fn what_a_simulation_that_was_interrupted_used_is_not_known() {
     let run = RunDirectory::new(folder.path());
     let done = Simulator::new(&costs, 2, &interrupted).simulated(&long, 0, &run, &mut |_| {}).expect("a part");
     assert_eq!((done.info.cut_short, done.cpu_percent), (true, None));
-}
-
-#[test]
-fn a_node_takes_what_a_recording_shows_of_it_to_wake_up_and_its_recording_shows_that_again() {
-    let fixed = |us: i64| Spread::fixed(1_000 * us);
-    let filter = NodeCost {
-        node: "filter".into(),
-        wake_up: fixed(300),
-        take_ns: 200_000,
-        after_ns: Some(400_000),
-        ..NodeCost::default()
-    };
-    let source = NodeCost {
-        node: "source".into(),
-        timer: fixed(50),
-        timer_take_ns: 700_000,
-        after_ns: Some(900_000),
-        ..NodeCost::default()
-    };
-    let costs = Costs { wake_up: fixed(100), of_nodes: vec![filter, source], ..Costs::default() };
-    let workload = workload(CHAIN);
-    let (folder, summary) = simulated_with(&costs, &workload, 2, 0);
-    let times = chain(&summary, "chain").end_to_end_ms.as_ref().expect("times");
-    assert!((times.min - 8.6).abs() < 1e-6 && (times.max - 8.6).abs() < 1e-6, "{times:?}");
-
-    let run = RunDirectory::new(folder.path());
-    let info = RunInfo { verb: "record".into(), ..run.info().expect("run.json") };
-    let found = tacho_simulate::fit::of_recording(&store::read_run(&run).expect("tables"), &info, &workload);
-    let of = |node: &str| found.of_nodes.iter().find(|of| of.node == node).expect("a node that was seen");
-    let whole_us = |node: &str| (of(node).wake_up.quantile(0.5) + of(node).take_ns) / 1_000;
-    assert_eq!((whole_us("filter"), whole_us("act")), (500, 100));
-    // Whatever wakes a thread: what its clock shows lies before the callback or behind it.
-    let all_us = |node: &str, take_ns: i64| of(node).after_ns.map(|ns| (take_ns + ns) / 1_000);
-    assert_eq!(all_us("filter", of("filter").take_ns), Some(200 + 400));
-    assert_eq!((of("source").timer_take_ns, of("source").after_ns), (700_000, Some(900_000)));
 }
 
 /// A planner that asks a router for a route before it plans.
@@ -340,45 +273,6 @@ run: {duration: 5 s, seed: 11}
 
 /// A thread looks around, takes what is there, and looks again. The rest of the CPU time around callbacks passes before
 /// it waits.
-#[test]
-fn what_is_published_in_a_callback_waits_for_the_next_look_of_its_thread() {
-    let text = "
-middleware: inproc
-nodes:
-  source: {thread: one, work: 1 ms, publishes: {/a: {rate: 10 Hz}}}
-  first:  {thread: one, work: 2 ms, subscribes: [/a]}
-  second: {thread: one, work: 4 ms, subscribes: [/a]}
-chains: {one: [source, first], two: [source, second]}
-run: {duration: 5 s}
-";
-    let to_both = Transfer {
-        topic: "/a".into(),
-        size_bytes: workload(text).nodes[0].publishes[0].size_bytes,
-        subscriptions: 2,
-        reach: vec![Reach::Process; 2],
-        send_cpu_ns: 2_000_000,
-        receive_cpu_ns: 300_000,
-        ..Transfer::default()
-    };
-    let with = |take_ns: i64, look_ns: Option<i64>| {
-        let transfers = vec![to_both.clone()];
-        let costs = Costs { middleware: "inproc".into(), transfers, take_ns, look_ns, ..Costs::default() };
-        let (folder, summary) = simulated_with(&costs, &workload(text), 1, 0);
-        let mean = |name| chain(&summary, name).end_to_end_ms.as_ref().expect("times").mean;
-        let again = RunDirectory::new(folder.path().join("again"));
-        let simulated =
-            Simulator::new(&costs, 1, &AtomicBool::new(false)).simulated(&workload(text), 0, &again, &mut |_| {});
-        let cpu_percent = simulated.expect("a simulation").cpu_percent.expect("CPU time");
-        [mean("one"), mean("two"), cpu_percent].map(|figure| (figure * 1e3).round() / 1e3)
-    };
-    // The work of a period is 7 ms, and 2 ms and twice 0.3 ms are around it.
-    assert_eq!(with(100_000, Some(500_000)), [3.6, 7.7, 9.6]);
-    // How long a look takes is not known: all that is around the callback of the source.
-    assert_eq!(with(100_000, None), [5.1, 9.2, 9.6]);
-    // Nothing is known of what passes between callbacks.
-    assert_eq!(with(0, None), [5.0, 9.3, 9.6]);
-}
-
 /// /a comes at 0, 1, 2 and 3 ms and takes 5 ms, /b at 1.5 ms and takes 1 ms, a timer is due at 2.5 ms and takes 1 ms.
 #[test]
 fn an_events_executor_runs_what_came_first() {

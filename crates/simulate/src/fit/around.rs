@@ -44,7 +44,7 @@ impl Run<'_> {
             let each_ns = each[self.tables.nodes[endpoint.node].process];
             let Some(each_ns) = each_ns else { continue };
             for topic in &self.topics[row] {
-                let of = samples.of_topic(topic);
+                let of = samples.of_topic(topic, self.alone_mhz);
                 match endpoint.kind {
                     EndpointKind::Publisher => of.send_cpu.push(each_ns),
                     EndpointKind::Subscription => of.receive_cpu.push(each_ns),

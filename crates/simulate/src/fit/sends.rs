@@ -2,15 +2,30 @@
 
 use super::{Run, Samples};
 use crate::spread::Spread;
+use crate::warmth::Pause;
 use std::collections::HashMap;
 use tacho_tables::publish_calls::{Call, PublishCalls};
 use tacho_tables::row::Row;
-use tacho_tables::{Endpoint, Execution};
+use tacho_tables::{Endpoint, Execution, Publication};
 
 /// A publish call and what it took, ns.
 type Took = (Row<Endpoint>, i64);
 
 impl Run<'_> {
+    /// From the publish call before, of whatever node, to each.
+    pub(super) fn pauses(&self, samples: &mut Samples) {
+        let of = |p: &Publication| (p.publish_ns, p.publisher);
+        let mut calls: Vec<Call> = self.tables.publications.iter().map(of).collect();
+        calls.sort_unstable_by_key(|(publish_ns, _)| *publish_ns);
+        let mut pause = Pause::default();
+        for (publish_ns, publisher) in calls {
+            if let (Some(topic), Some(ns)) = (self.topics[publisher].first(), pause.until(publish_ns)) {
+                samples.of_topic(topic, self.alone_mhz).pauses.push(ns);
+            }
+            pause.end(publish_ns);
+        }
+    }
+
     /// Of each publish call inside of a callback.
     pub(super) fn sends(&self, samples: &mut Samples) {
         let mut calls: HashMap<Row<Execution>, Vec<Call>> = HashMap::new();
@@ -24,7 +39,7 @@ impl Run<'_> {
         };
         for (publisher, ns) in took {
             if let Some(topic) = self.topics[publisher].first() {
-                samples.of_topic(topic).send.push(ns);
+                samples.of_topic(topic, self.alone_mhz).send.push(ns);
             }
         }
     }

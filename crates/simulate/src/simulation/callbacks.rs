@@ -3,6 +3,7 @@
 use super::Simulation;
 use crate::executor::Worker;
 use crate::node::{Node, Step, Subscription, Timer};
+use crate::warmth::part;
 use tacho_events::files::Failed;
 use tacho_events::number;
 use tacho_runner::node::trace::signal_words;
@@ -37,7 +38,7 @@ impl Simulation {
         let of = &mut self.nodes[node].subscriptions[subscription];
         let Some(message) = of.queue.pop_front() else { return Ok(()) };
         let (handle, callback, around_ns) = (of.handle, of.callback, of.around_ns);
-        self.nodes[node].around_ns += around_ns;
+        self.nodes[node].around_ns += part(around_ns, message.warmth.receive_cpu);
         self.trace.put(stream, now, number::rclcpp_executor_execute, &[handle])?;
         self.trace.put(stream, now, number::rclcpp_take, &[message.address])?;
         self.start(node, callback, now)?;

@@ -4,6 +4,7 @@ use super::{Link, Simulation};
 use crate::executor::Ready;
 use crate::node::{Message, Node, Step, Waits};
 use crate::queue::What;
+use crate::warmth::part;
 use tacho_events::files::Failed;
 use tacho_events::number;
 
@@ -13,9 +14,11 @@ impl Simulation {
         let stream = self.stream_of(node);
         let content_ns = self.nodes[node].content_ns;
         let data = self.nodes[node].activity.as_mut().and_then(|activity| activity.filled[publisher].take());
+        let warmth = self.warmth(now);
+        self.pause.end(now);
         let of = &mut self.nodes[node].publishers[publisher];
         let (publisher_id, sequence, address) = (of.id, of.sequence, of.message);
-        let message = Message { publisher_id, sequence, stamp_ns: now, content_ns, address, data };
+        let message = Message { publisher_id, sequence, stamp_ns: now, content_ns, address, warmth, data };
         of.sequence += 1;
         let words = [of.handle, of.id.into(), sequence, of.size];
         self.trace.put(stream, now, number::node_publish, &words)?;
@@ -27,7 +30,7 @@ impl Simulation {
             if link.loss > 0.0 && self.draws.uniform() <= link.loss {
                 continue;
             }
-            let transit_ns = link.transit.draw(&mut self.draws);
+            let transit_ns = part(link.transit.draw(&mut self.draws), warmth.transit);
             // It occupies a link between hosts after the one before it.
             let leaves_ns = now.max(link.free_ns);
             link.free_ns = leaves_ns + link.occupies_ns;
@@ -37,7 +40,8 @@ impl Simulation {
             self.queue.push(leaves_ns + link.occupies_ns + link.delay_ns, What::Send { link: link_number });
             self.queue.push(link.last_ns, What::Travelled { link: link_number });
         }
-        let (send_ns, send_cpu_ns) = (of.send.draw(&mut self.draws), of.send_cpu_ns);
+        let send_ns = part(of.send.draw(&mut self.draws), warmth.send);
+        let send_cpu_ns = part(of.send_cpu_ns, warmth.send_cpu);
         self.nodes[node].around_ns += send_cpu_ns;
         self.nodes[node].first([Step::Compute(send_ns)]);
         Ok(())
@@ -55,7 +59,9 @@ impl Simulation {
 
     /// The middleware's threads at the receiver begin with a message that was sent.
     pub(super) fn send(&mut self, link: usize, now: i64) -> Result<(), Failed> {
-        let Link { node, receive_cpu_ns, .. } = self.links[link];
+        let Link { node, receive_cpu_ns, in_flight, .. } = &self.links[link];
+        let left = in_flight.back().map_or(1.0, |message| message.warmth.receive_cpu);
+        let (node, receive_cpu_ns) = (*node, part(*receive_cpu_ns, left));
         if receive_cpu_ns > 0 {
             return self.help(self.nodes[node].process, receive_cpu_ns, link, now);
         }
@@ -72,6 +78,7 @@ impl Simulation {
         }
         (*travelled, *received) = (*travelled - 1, *received - 1);
         let Some(message) = in_flight.pop_front() else { return Ok(()) };
+        let left = message.warmth.wake_up;
         let process = self.nodes[node].process;
         let to = &mut self.nodes[node].subscriptions[subscription];
         if to.queue.len() >= to.depth {
@@ -87,8 +94,12 @@ impl Simulation {
         let waiting = self.executors[executed_by].looks;
         let waiting = waiting.filter(|worker| !is_busy && self.workers[*worker].waits == Waits::ForMessage);
         if let Some(worker) = waiting {
-            let latency_ns = if until_start { 0 } else { self.wake_up_ns(worker) };
-            self.rouse(worker, latency_ns, now, Some(self.processes[process].helper))?;
+            let latency_ns = match &self.links[link].wake_up {
+                _ if until_start => 0,
+                any if any.is_empty() => self.wake_up_ns(worker),
+                own => own.draw(&mut self.draws),
+            };
+            self.rouse(worker, part(latency_ns, left), now, Some(self.processes[process].helper))?;
         }
         Ok(())
     }

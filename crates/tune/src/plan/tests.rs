@@ -2,9 +2,10 @@
 
 use super::*;
 use std::sync::atomic::AtomicBool;
-use tacho_simulate::costs::{Check, Transfer};
+use tacho_simulate::costs::Check;
 use tacho_simulate::reach::Reach;
 use tacho_simulate::spread::Spread;
+use tacho_simulate::transfer::Transfer;
 use tacho_simulate::Costs;
 use tacho_workload::model::Scheduling;
 
