@@ -34,6 +34,9 @@ pub struct Costs {
     pub used_percent: Option<f64>,
     /// Messages, by topic and run.
     pub transfers: Vec<Transfer>,
+    /// Mean time between publish calls in the run in which it was shortest, ns; 0 if it is not known.
+    #[serde(default)]
+    pub pause_ns: i64,
     /// What is left of these costs if the system sent something shortly before, the longest pause last; empty if no
     /// run shows it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -139,9 +142,7 @@ impl Costs {
 
     /// Why what messages cost is not known if a system sends them this far apart on the average, in words.
     pub(crate) fn beyond_pause(&self, mean_ns: i64) -> Option<String> {
-        let of_transfers = self.transfers.iter().map(|of| of.pause_ns).filter(|pause_ns| *pause_ns > 0);
-        let least_ns = self.warmth.first().map(|of| of.pause_ns).or_else(|| of_transfers.min())?;
-        let (mean_ms, least_ms) = (mean_ns as f64 / 1e6, least_ns as f64 / 1e6);
+        let (mean_ms, least_ms) = (mean_ns as f64 / 1e6, self.pause_ns as f64 / 1e6);
         let text = format!(
             "messages are sent {mean_ms:.2} ms apart on the average; measured were those {least_ms:.2} ms apart or \
              more, and no run shows how much less they cost (workloads/costs-by-rate.yaml)"

@@ -58,6 +58,8 @@ struct Samples {
     checks: BTreeMap<u64, Vec<i64>>,
     /// By the rate in mHz if one publisher sent all messages.
     transfers: BTreeMap<(Topic, Option<u64>), OfTopic>,
+    /// Mean time between publish calls of each run, ns.
+    pauses: Vec<i64>,
     /// What tasks computed, by callback, ns.
     tasks: BTreeMap<String, Vec<i64>>,
 }
@@ -158,14 +160,18 @@ impl Samples {
         let mut alone: BTreeMap<u64, Vec<Transfer>> = BTreeMap::new();
         for ((topic, alone_mhz), of) in std::mem::take(&mut self.transfers) {
             let transfer = of.transfer(topic);
-            alone_mhz.iter().for_each(|mhz| alone.entry(*mhz).or_default().push(transfer.clone()));
+            if let Some(mhz) = alone_mhz.filter(|_| transfer.is_frequent()) {
+                alone.entry(mhz).or_default().push(transfer.clone());
+            }
             costs.transfers.push(transfer);
         }
-        let at_rates: BTreeMap<u64, NodeCost> = self.at_rates.into_iter().map(|(mhz, of)| (mhz, of.cost(""))).collect();
+        let mut at_rates: BTreeMap<u64, NodeCost> =
+            self.at_rates.into_iter().map(|(mhz, of)| (mhz, of.cost(""))).collect();
         let timers = at_rates.iter().map(|(mhz, of)| (*mhz, of.timer.quantile(0.5))).collect();
         costs.warmth = Warmth::of(&alone, &timers);
         // Of several rates, the seldom messages are what the others are parts of.
-        let seldom = at_rates.into_values().next().filter(|_| !costs.warmth.is_empty());
+        let seldom = alone.keys().next().filter(|_| !costs.warmth.is_empty());
+        let seldom = seldom.and_then(|mhz| at_rates.remove(mhz));
         let all = seldom.unwrap_or_else(|| self.awake.cost(""));
         let of_any = |wake_up: &Spread| wake_up.map(|ns| (ns - all.take_ns).max(0));
         costs.transfers.iter_mut().for_each(|of| of.wake_up = of_any(&of.wake_up));
@@ -173,6 +179,7 @@ impl Samples {
         costs.of_nodes = self.of_nodes.into_iter().filter_map(of_node).collect();
         (costs.timer, costs.wake_up) = (all.timer, all.wake_up);
         (costs.take_ns, costs.look_ns) = (all.take_ns, all.look_ns);
+        costs.pause_ns = self.pauses.into_iter().min().unwrap_or(0);
         let check = |(mhz, times)| Check { hz: mhz as f64 / 1e3, cpu_ns: Spread::of(times).quantile(0.5) };
         costs.checks = self.checks.into_iter().map(check).collect();
         let of_task = |(callback, times)| TaskCost { callback, work: Spread::of(times) };

@@ -2,7 +2,6 @@
 
 use crate::spread::Spread;
 use crate::task::Activity;
-use crate::warmth::Warmth;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use tacho_runner::instant::Grid;
@@ -22,8 +21,8 @@ pub(crate) struct Message {
     pub content_ns: i64,
     /// Address of the object that the callback gets.
     pub address: u64,
-    /// What is left of its costs.
-    pub warmth: Warmth,
+    /// How long the system had sent nothing before it, ns.
+    pub pause_ns: Option<i64>,
     /// What a task filled in; absent: nobody reads it.
     pub data: Option<Rc<Vec<u8>>>,
 }
@@ -171,6 +170,8 @@ pub(crate) struct Node {
     pub take_ns: i64,
     /// CPU time behind each callback, ns.
     pub after_ns: i64,
+    /// Whether the clock of its thread says what its executor computes.
+    pub has_clock: bool,
     pub wake: u64,
     /// Instant from which on it does nothing more.
     pub end_ns: i64,

@@ -62,6 +62,11 @@ pub(crate) struct Process {
     pub stream: usize,
     /// What that thread has to compute, ns, and the link whose message is there when it is done.
     pub jobs: VecDeque<(i64, usize)>,
+    /// The thread that stands for all others of it, and what it has to compute after what it does now, ns; absent if
+    /// that is not known apart from its executors.
+    pub other: Option<(Thread, i64)>,
+    /// How long it sent and took nothing.
+    pub pause: Pause,
     /// Whose lock its callbacks in Python need.
     pub interpreter: Interpreter,
 }
@@ -71,6 +76,8 @@ pub(crate) struct Process {
 pub(crate) enum Owner {
     Worker(usize),
     Middleware(usize),
+    /// Of a process, but for its executors and its middleware.
+    Other(usize),
     Background,
 }
 
@@ -96,7 +103,7 @@ pub(crate) struct Simulation {
     pub latencies: Vec<Latencies>,
     /// What is left of costs after a pause.
     pub warmth: Vec<Warmth>,
-    /// How long nobody published.
+    /// How long nobody sent anything.
     pub pause: Pause,
     pub trace: Trace,
     pub draws: Draws,
@@ -160,7 +167,8 @@ impl Simulation {
                             _ => &latencies.timer,
                         };
                         let latency_ns = of.draw(&mut self.draws);
-                        let latency_ns = part(latency_ns, self.warmth(now).timer);
+                        let process = self.process_of(worker);
+                        let latency_ns = part(latency_ns, self.warmth(process, self.pause.until(now), now).timer);
                         self.rouse(worker, latency_ns, now, None)?;
                     }
                 }
@@ -181,12 +189,17 @@ impl Simulation {
         Ok(true)
     }
 
+    /// The process of a thread of an executor.
+    fn process_of(&self, worker: usize) -> usize {
+        self.nodes[self.executors[self.workers[worker].executor].first()].process
+    }
+
     fn used_so_far_ns(&self) -> Vec<i64> {
         let mut used_ns = vec![0; self.processes.len()];
         for (thread, named) in self.threads.iter().enumerate() {
             let process = match named.owner {
-                Owner::Worker(worker) => self.nodes[self.executors[self.workers[worker].executor].first()].process,
-                Owner::Middleware(process) => process,
+                Owner::Worker(worker) => self.process_of(worker),
+                Owner::Middleware(process) | Owner::Other(process) => process,
                 Owner::Background => continue,
             };
             used_ns[process] += self.kernel.used_ns(thread);
@@ -251,6 +264,14 @@ impl Simulation {
                 match self.processes[process].jobs.front() {
                     Some((need_ns, _)) => self.kernel.go_on(thread, *need_ns, now),
                     None => self.kernel.sleep(thread, now),
+                }
+                Ok(())
+            }
+            Owner::Other(process) => {
+                let left_ns = self.processes[process].other.as_mut().map_or(0, |(_, left_ns)| std::mem::take(left_ns));
+                match left_ns {
+                    0 => self.kernel.sleep(thread, now),
+                    _ => self.kernel.go_on(thread, left_ns, now),
                 }
                 Ok(())
             }

@@ -196,7 +196,17 @@ impl Builder<'_> {
         let stream = self.trace.add_stream(file, helper_tid);
         let jobs = VecDeque::new();
         let interpreter = Default::default();
-        self.processes.push(Process { name: name.into(), pid, file, helper, stream, jobs, interpreter });
+        self.processes.push(Process {
+            name: name.into(),
+            pid,
+            file,
+            helper,
+            stream,
+            jobs,
+            other: None,
+            pause: Default::default(),
+            interpreter,
+        });
         (number, true)
     }
 
@@ -329,6 +339,12 @@ impl Builder<'_> {
         };
         let cost = self.costs.of_node(&of.name);
         let after_ns = cost.and_then(|cost| cost.after_ns);
+        if after_ns.is_some() && self.processes[process].other.is_none() {
+            self.tid += 1;
+            let name = self.processes[process].name.clone();
+            let thread = self.thread(&name, self.tid, Owner::Other(process), &[], None);
+            self.processes[process].other = Some((thread, 0));
+        }
         let end_ns = if has_inputs { self.window.end_ns } else { self.window.stop_ns };
         self.nodes.push(Node {
             process,
@@ -354,6 +370,7 @@ impl Builder<'_> {
             timer_take_ns: cost.map_or(0, |cost| cost.timer_take_ns),
             take_ns: after_ns.and(cost).map_or(0, |cost| cost.take_ns),
             after_ns: after_ns.unwrap_or(0),
+            has_clock: after_ns.is_some(),
             wake: 0,
             end_ns,
             steps: VecDeque::new(),

@@ -5,6 +5,9 @@ use crate::spread::Spread;
 use crate::warmth::{part, Warmth};
 use serde::{Deserialize, Serialize};
 
+/// Fewest messages that show what is usual.
+const FREQUENT: u64 = 10;
+
 /// What it costs to send messages of one topic.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Transfer {
@@ -33,7 +36,7 @@ pub struct Transfer {
     /// nodes have wake-ups of their own.
     #[serde(default, skip_serializing_if = "Spread::is_empty")]
     pub wake_up: Spread,
-    /// Usual time from the publish call before, of whatever node, to that of a message, ns; 0 if it is not known.
+    /// Usual pause before it is sent, ns, of the system and of the process that sends; 0 if it is not known.
     #[serde(default)]
     pub pause_ns: i64,
 }
@@ -154,7 +157,7 @@ impl Transfer {
         if measured.is_empty() || self.pause_ns == 0 {
             return self.clone();
         }
-        let of = Warmth::after(measured, self.pause_ns);
+        let of = Warmth::after(measured, &[Some(self.pause_ns)]);
         let whole = |spread: &Spread, of: f64| spread.map(|ns| part(ns, 1.0 / of));
         Transfer {
             send: whole(&self.send, of.send),
@@ -164,6 +167,11 @@ impl Transfer {
             wake_up: whole(&self.wake_up, of.wake_up),
             ..self.clone()
         }
+    }
+
+    /// Whether enough messages arrived everywhere to know what is usual.
+    pub(crate) fn is_frequent(&self) -> bool {
+        self.transit.iter().all(|transit| transit.samples >= FREQUENT)
     }
 
     /// Whether it is of the same messages, at whatever rate.

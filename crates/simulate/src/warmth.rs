@@ -36,27 +36,31 @@ impl Warmth {
         receive_cpu: 1.0,
     };
 
-    /// These parts, two at a time.
-    fn with(self, other: Warmth, part: impl Fn(f64, f64) -> f64) -> Warmth {
+    /// Made of both, number by number.
+    fn with(self, other: Warmth, make: impl Fn(f64, f64) -> f64) -> Warmth {
         Warmth {
-            pause_ns: part(self.pause_ns as f64, other.pause_ns as f64) as i64,
-            timer: part(self.timer, other.timer),
-            send: part(self.send, other.send),
-            transit: part(self.transit, other.transit),
-            wake_up: part(self.wake_up, other.wake_up),
-            send_cpu: part(self.send_cpu, other.send_cpu),
-            receive_cpu: part(self.receive_cpu, other.receive_cpu),
+            pause_ns: make(self.pause_ns as f64, other.pause_ns as f64) as i64,
+            timer: make(self.timer, other.timer),
+            send: make(self.send, other.send),
+            transit: make(self.transit, other.transit),
+            wake_up: make(self.wake_up, other.wake_up),
+            send_cpu: make(self.send_cpu, other.send_cpu),
+            receive_cpu: make(self.receive_cpu, other.receive_cpu),
         }
     }
 
-    /// The parts after this pause, between those of the measured ones on a logarithmic scale, of which `measured` has
-    /// the longest last. Beyond them, those of the nearest.
-    pub(crate) fn after(measured: &[Warmth], pause_ns: i64) -> Warmth {
-        let above = measured.partition_point(|of| of.pause_ns < pause_ns);
+    /// The parts after these pauses, of which `measured` has the longest last: after their geometric mean, none of them
+    /// longer than any that was measured (`None`: there was nothing before), on a logarithmic scale. Before the first
+    /// measured one, those of that.
+    pub(crate) fn after(measured: &[Warmth], pauses: &[Option<i64>]) -> Warmth {
+        let Some(last) = measured.last() else { return Warmth::WHOLE };
+        let log = |ns: i64| (ns.max(1) as f64).ln();
+        let log_of = |pause: &Option<i64>| log(pause.map_or(last.pause_ns, |ns| ns.min(last.pause_ns)));
+        let log_ns = pauses.iter().map(log_of).sum::<f64>() / pauses.len().max(1) as f64;
+        let above = measured.partition_point(|of| log(of.pause_ns) < log_ns);
         match (above.checked_sub(1).map(|below| measured[below]), measured.get(above)) {
             (Some(below), Some(above)) => {
-                let log = |ns: i64| (ns.max(1) as f64).ln();
-                let at = (log(pause_ns) - log(below.pause_ns)) / (log(above.pause_ns) - log(below.pause_ns));
+                let at = (log_ns - log(below.pause_ns)) / (log(above.pause_ns) - log(below.pause_ns));
                 below.with(*above, |below, above| below + at * (above - below))
             }
             (Some(nearest), None) => nearest,
@@ -99,34 +103,35 @@ impl Warmth {
     }
 }
 
-/// How busy the system has been: of pauses between publish calls, the last one counts half, the one before a quarter.
+/// How busy a system or a process has been: of pauses between what it did, the last one counts half, the one before a
+/// quarter.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Pause {
     first_ns: Option<i64>,
     last_ns: Option<i64>,
-    calls: i64,
+    count: i64,
     /// Of the last ones.
     mean_ns: Option<i64>,
 }
 
 impl Pause {
-    /// The mean pause if there were a publish call now, ns; `None` if there was none before.
+    /// The mean pause if it did something now, ns; `None` if it did nothing before.
     pub fn until(&self, now: i64) -> Option<i64> {
         let ns = now - self.last_ns?;
         Some(self.mean_ns.map_or(ns, |mean_ns| (mean_ns + ns) / 2))
     }
 
-    /// Counts a publish call.
+    /// Counts what it does now.
     pub fn end(&mut self, now: i64) {
         self.mean_ns = self.until(now);
         self.first_ns = self.first_ns.or(Some(now));
         self.last_ns = Some(now);
-        self.calls += 1;
+        self.count += 1;
     }
 
     /// The mean of all pauses, ns; `None` if there was none.
     pub fn mean_ns(&self) -> Option<i64> {
-        (self.last_ns? - self.first_ns?).checked_div(self.calls - 1)
+        (self.last_ns? - self.first_ns?).checked_div(self.count - 1)
     }
 }
 
@@ -172,15 +177,17 @@ mod tests {
         };
         assert_eq!(measured, [frequent, Warmth { pause_ns: 100_000_000, ..Warmth::WHOLE }]);
         // Half-way on a logarithmic scale, and beyond.
-        let send = |pause_ns| Warmth::after(&measured, pause_ns).send;
+        let send = |pause_ns| Warmth::after(&measured, &[Some(pause_ns)]).send;
         assert!((send(20_000_000) - 0.625).abs() < 1e-9, "{}", send(20_000_000));
         assert_eq!([1, i64::MAX].map(send), [0.25, 1.0]);
+        let of_two = Warmth::after(&measured, &[Some(4_000_000), None]).send;
+        assert!((of_two - 0.625).abs() < 1e-9, "{of_two}");
         // What a frequent message took is made whole again.
         let whole = transfer(4, 10).at_rest(&measured);
         assert_eq!((whole.send, whole.transit), (transfer(100, 40).send, transfer(100, 40).transit));
         let one_rate = transfers.into_iter().take(1).collect();
         assert_eq!(Warmth::of(&one_rate, &timers), []);
-        assert_eq!(Warmth::after(&[], 5), Warmth::WHOLE);
+        assert_eq!(Warmth::after(&[], &[Some(5)]), Warmth::WHOLE);
     }
 
     #[test]

@@ -89,7 +89,7 @@ run: {duration: 5 s}
 #[test]
 fn messages_cost_less_shortly_after_others() {
     let whole = Warmth {
-        pause_ns: 20_000_000,
+        pause_ns: 19_000_000,
         timer: 1.0,
         send: 1.0,
         transit: 1.0,
@@ -107,7 +107,8 @@ fn messages_cost_less_shortly_after_others() {
         pause_ns: whole.pause_ns,
         ..Transfer::default()
     };
-    let costs = Costs { transfers: vec![transfer], warmth: vec![half, whole], ..Costs::default() };
+    let pause_ns = half.pause_ns;
+    let costs = Costs { transfers: vec![transfer], warmth: vec![half, whole], pause_ns, ..Costs::default() };
     let simulated = |rate: &str, costs: &Costs| {
         let text = format!(
             "{{middleware: inproc, run: {{duration: 2 s}}, nodes: {{source: {{publishes: {{/a: {{rate: {rate}}}}}}}, \
@@ -123,10 +124,38 @@ fn messages_cost_less_shortly_after_others() {
         assert!(doubts.is_empty(), "{doubts:?}");
     }
     // No run shows it: messages cost the same at any rate, and that is said.
-    let (median_ms, doubts) = simulated("1000 Hz", &Costs { warmth: vec![], ..costs });
+    let (median_ms, doubts) = simulated("1000 Hz", &Costs { warmth: vec![], pause_ns: whole.pause_ns, ..costs });
     assert!((median_ms - 0.140).abs() < 1e-6, "{median_ms}");
     assert!(
-        doubts[0].starts_with("messages are sent 1.00 ms apart on the average; measured were those 20.00"),
+        doubts[0].starts_with("messages are sent 1.00 ms apart on the average; measured were those 19.00"),
         "{doubts:?}"
     );
+}
+
+#[test]
+fn callbacks_do_not_wait_for_other_threads_of_their_process() {
+    let workload = workload(CHAIN);
+    let with = |after_ns: Option<i64>| {
+        let transfer = Transfer {
+            topic: "/a".into(),
+            size_bytes: workload.nodes[0].publishes[0].size_bytes,
+            subscriptions: 1,
+            receive_cpu_ns: 99_000_000,
+            ..Transfer::default()
+        };
+        let filter = NodeCost { node: "filter".into(), after_ns, ..NodeCost::default() };
+        let costs = Costs { transfers: vec![transfer], of_nodes: vec![filter], ..Costs::default() };
+        let (folder, summary) = simulated_with(&costs, &workload, 2, 0);
+        let info = RunDirectory::new(folder.path()).info().expect("run.json");
+        let cpu_percent = tacho_simulate::prediction::cpu_percent(&info).expect("CPU time");
+        (chain(&summary, "chain").end_to_end_ms.as_ref().expect("times").max, cpu_percent)
+    };
+    // The clock of its thread says that its executor computes nothing of those 99 ms a message.
+    let (max_ms, cpu_percent) = with(Some(0));
+    assert!((max_ms - 8.0).abs() < 1e-6, "{max_ms}");
+    // 99 of the 5000 ms are those of the last message, which may not be over at the end.
+    assert!((8.0 + 99.0 - 99.0 / 50.0..=8.0 + 99.0).contains(&cpu_percent), "{cpu_percent}");
+    // Without it, the thread falls behind: it needs 104 ms for each 100.
+    let (max_ms, _) = with(None);
+    assert!(max_ms > 100.0, "{max_ms}");
 }

@@ -27,6 +27,7 @@ pub mod store;
 pub mod summary;
 mod threads;
 pub mod timeline;
+pub mod timers;
 
 pub use actions::{action_of, is_feedback, Goal, GoalOutcome};
 pub use callbacks::{Callback, CallbackKind, CallbackName};

@@ -65,15 +65,16 @@ fn case(facts: &Facts<'_>, executor: &Executor, of: ExecutorCpu, waits: &HashMap
     let names: BTreeSet<&str> = nodes.iter().map(|node| facts.tables.nodes[*node].name.as_str()).collect();
     let names: Vec<&str> = names.into_iter().collect();
     let kinds = [
-        (CallbackKind::Subscription, "subscriptions"),
-        (CallbackKind::Timer, "timers"),
-        (CallbackKind::Service, "services"),
+        (CallbackKind::Subscription, "subscription"),
+        (CallbackKind::Timer, "timer"),
+        (CallbackKind::Service, "service"),
     ];
     let count = |kind| {
         let callbacks = facts.tables.callbacks.iter().filter(|of| of.node.is_some_and(|node| nodes.contains(&node)));
         callbacks.filter(|callback| callback.kind == kind).count()
     };
-    let has = kinds.map(|(kind, words)| format!("{} {words}", count(kind))).join(", ");
+    let words = |(count, word): (usize, &str)| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    let has = kinds.map(|(kind, word)| words((count(kind), word))).join(", ");
     let (sum, messages) =
         threads(executor).filter_map(|thread| waits.get(&thread)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     let share = format!("{:.1} % of a CPU", 100.0 * of_cpu);

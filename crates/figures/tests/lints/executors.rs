@@ -159,7 +159,7 @@ fn executor_overhead() {
     assert_eq!(found.iter().map(|case| case.subject.as_str()).collect::<Vec<_>>(), ["executor of /all"]);
     // The first one follows none.
     let evidence = "2.0 ms of CPU time a callback outside of 29 callbacks, 100.0 us inside; its nodes have \
-                    0 subscriptions, 1 timers, 0 services";
+                    0 subscriptions, 1 timer, 0 services";
     assert_eq!(found[0].evidence, evidence);
     assert_eq!(found[0].cost, "10.0 % of a CPU");
     assert_eq!(cases(&thread(30, 900), "executor-overhead"), [], "less than 5 % of a CPU");

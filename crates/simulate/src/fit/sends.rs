@@ -6,24 +6,35 @@ use crate::warmth::Pause;
 use std::collections::HashMap;
 use tacho_tables::publish_calls::{Call, PublishCalls};
 use tacho_tables::row::Row;
-use tacho_tables::{Endpoint, Execution, Publication};
+use tacho_tables::{Endpoint, EndpointKind, Execution, Process};
 
 /// A publish call and what it took, ns.
 type Took = (Row<Endpoint>, i64);
 
 impl Run<'_> {
-    /// From the publish call before, of whatever node, to each.
+    /// How long the system had sent nothing before each publish call, and its process had sent and taken nothing: their
+    /// geometric mean.
     pub(super) fn pauses(&self, samples: &mut Samples) {
-        let of = |p: &Publication| (p.publish_ns, p.publisher);
-        let mut calls: Vec<Call> = self.tables.publications.iter().map(of).collect();
-        calls.sort_unstable_by_key(|(publish_ns, _)| *publish_ns);
-        let mut pause = Pause::default();
-        for (publish_ns, publisher) in calls {
-            if let (Some(topic), Some(ns)) = (self.topics[publisher].first(), pause.until(publish_ns)) {
-                samples.of_topic(topic, self.alone_mhz).pauses.push(ns);
+        let sent = self.tables.publications.iter().map(|p| (p.publish_ns, p.publisher));
+        let taken = self.tables.messages.iter().filter_map(|m| Some((m.take_ns.get()?, m.subscription)));
+        let mut all: Vec<Call> = sent.chain(taken).collect();
+        all.sort_unstable();
+        let mut of_system = Pause::default();
+        let mut of_processes: HashMap<Row<Process>, Pause> = HashMap::new();
+        for (at_ns, endpoint) in all {
+            let of = &self.tables.endpoints[endpoint];
+            let of_process = of_processes.entry(self.tables.nodes[of.node].process).or_default();
+            if of.kind == EndpointKind::Publisher {
+                let pauses = of_system.until(at_ns).zip(of_process.until(at_ns));
+                if let (Some(topic), Some((one, two))) = (self.topics[endpoint].first(), pauses) {
+                    let mean_ns = (one as f64 * two as f64).sqrt() as i64;
+                    samples.of_topic(topic, self.alone_mhz).pauses.push(mean_ns);
+                }
+                of_system.end(at_ns);
             }
-            pause.end(publish_ns);
+            of_process.end(at_ns);
         }
+        samples.pauses.extend(of_system.mean_ns());
     }
 
     /// Of each publish call inside of a callback.

@@ -3,12 +3,9 @@
 use super::{Run, Samples};
 use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::row::Row;
+use tacho_tables::timers::{since_due_ns, ON_TIME};
 use tacho_tables::{Callback, Execution, Process};
 
-/// Between rcl's reading of the clock by which a timer is due and the event of its making, ns, at most.
-const LATEST_EVENT_NS: i64 = 200_000;
-/// The earliest start of a timer lies in this part of its period, or it was reset.
-const ON_TIME: i64 = 20;
 /// The earliest starts of both halves of a recording are as late as each other but for this, ns, or the clock of the
 /// timer is another one.
 const STEADY_NS: i64 = 200_000;
@@ -80,11 +77,10 @@ fn lateness(starts_ns: &[i64], armed_ns: i64, period_ns: i64) -> Option<Vec<i64>
     if starts_ns.len() < LEAST || period_ns <= 0 {
         return None;
     }
-    let before_ns = (period_ns / ON_TIME).min(LATEST_EVENT_NS);
-    let late_ns = |start_ns: &i64| (start_ns - armed_ns + before_ns).rem_euclid(period_ns) - before_ns;
-    let late: Vec<i64> = starts_ns.iter().map(late_ns).collect();
+    let late: Vec<i64> = starts_ns.iter().map(|start_ns| since_due_ns(*start_ns, armed_ns, period_ns)).collect();
     let (first, last) = late.split_at(late.len() / 2);
     let (first_ns, last_ns) = first.iter().min().zip(last.iter().min())?;
+    // The earliest starts are on time, or it was reset.
     let is_steady = *first_ns.max(last_ns) <= period_ns / ON_TIME && (first_ns - last_ns).abs() <= STEADY_NS;
     is_steady.then(|| late.into_iter().map(|ns| ns.max(0)).collect())
 }

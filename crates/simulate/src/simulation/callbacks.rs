@@ -38,7 +38,10 @@ impl Simulation {
         let of = &mut self.nodes[node].subscriptions[subscription];
         let Some(message) = of.queue.pop_front() else { return Ok(()) };
         let (handle, callback, around_ns) = (of.handle, of.callback, of.around_ns);
-        self.nodes[node].around_ns += part(around_ns, message.warmth.receive_cpu);
+        let process = self.nodes[node].process;
+        let left = self.warmth(process, message.pause_ns, now).receive_cpu;
+        self.processes[process].pause.end(now);
+        self.compute_around(node, part(around_ns, left), now)?;
         self.trace.put(stream, now, number::rclcpp_executor_execute, &[handle])?;
         self.trace.put(stream, now, number::rclcpp_take, &[message.address])?;
         self.start(node, callback, now)?;

@@ -37,8 +37,8 @@ impl Simulation {
         self.latencies[of].wake_up.draw(&mut self.draws)
     }
 
-    /// What is left of costs now.
-    pub(super) fn warmth(&self, now: i64) -> Warmth {
-        Warmth::after(&self.warmth, self.pause.until(now).unwrap_or(i64::MAX))
+    /// What is left of the costs of a process, after a pause of the system.
+    pub(super) fn warmth(&self, process: usize, of_system_ns: Option<i64>, now: i64) -> Warmth {
+        Warmth::after(&self.warmth, &[of_system_ns, self.processes[process].pause.until(now)])
     }
 }

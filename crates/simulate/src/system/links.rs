@@ -100,10 +100,10 @@ impl Builder<'_> {
                     self.nodes[node].publishers[publisher].links.push(links.len());
                     let cpu_ns = receiving.cpu_ns;
                     let name = &self.workload.nodes[*receiver].name;
-                    // The clock of its thread says what the executor computes.
-                    let has_clock = self.costs.of_node(name).is_some_and(|cost| cost.after_ns.is_some());
-                    let (part, take_ns) =
-                        if has_clock { (1.0, 0) } else { (BEFORE_ARRIVAL, self.costs.take_ns_of(name)) };
+                    let (part, take_ns) = match self.nodes[*receiver].has_clock {
+                        true => (1.0, 0),
+                        false => (BEFORE_ARRIVAL, self.costs.take_ns_of(name)),
+                    };
                     let link = link(receiving, (*receiver, *subscription), hosts, part);
                     let around_ns = cpu_ns - link.receive_cpu_ns - take_ns;
                     self.nodes[*receiver].subscriptions[*subscription].around_ns = around_ns.max(0);

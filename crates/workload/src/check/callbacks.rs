@@ -19,6 +19,7 @@ impl Check<'_> {
             self.causes(at, report);
             self.timers(at, report);
             self.loads(at, report);
+            self.load_of_none(at, report);
             self.groups(at, report);
             let plugin = node.plugin(&self.reading.workload.middleware);
             let plugin = if node.is_on_board() { ON_BOARDS } else { plugin };
@@ -199,6 +200,39 @@ impl Check<'_> {
         }
     }
 
+    /// What a node computes or sleeps is that of one of its callbacks.
+    fn load_of_none(&self, at: usize, report: &mut Report) {
+        let (node, span) = (&self.nodes[at], self.reading.nodes[at].work);
+        if node.executor != Executor::Arrival || node.matching.is_some() {
+            return;
+        }
+        let inputs = node.subscribes.iter().map(|s| (format!("subscribes.{}", s.topic), &s.own, s.latest));
+        let rated = node.publishes.iter().filter(|p| p.rate_hz.is_some());
+        let rated = rated.map(|p| (format!("publishes.{}", p.topic), &p.own, false));
+        let timers = node.timers.iter().map(|timer| (format!("timers.{}", timer.name), &timer.own, false));
+        let callbacks: Vec<(String, &Own, bool)> = inputs.chain(rated).chain(timers).collect();
+        let mut refuse = |key: &str, of_node: &Work, of: fn(&Own) -> &Option<Work>| {
+            // The callback of an input that is `latest` computes nothing but its own.
+            let is_of_one = callbacks.iter().any(|(_, own, is_latest)| !is_latest && of(own).is_none());
+            let own: Vec<&str> =
+                callbacks.iter().filter(|(_, own, _)| of(own).is_some()).map(|(at, ..)| at.as_str()).collect();
+            if of_node.is_none() || is_of_one || own.is_empty() {
+                return;
+            }
+            let name = &node.name;
+            let paths: Vec<String> = own.iter().map(|path| format!("`{name}.{path}.{key}`")).collect();
+            report.error(
+                "load-of-none",
+                span,
+                format!("each callback of `{name}` has a `{key}` of its own"),
+                format!("`{key}` of the node, too, which is that of none"),
+                format!("no `{key}` of the node, or another value of {}", paths.join(", ")),
+            );
+        };
+        refuse("work", &node.work, |own| &own.work);
+        refuse("sleep", &node.sleep, |own| &own.sleep);
+    }
+
     /// Nodes of a thread are of one process and are scheduled alike.
     fn threads(&self, report: &mut Report) {
         let run = &self.reading.workload.run;
@@ -267,5 +301,34 @@ fn beyond_one_load(node: &Node) -> Option<&'static str> {
         Some("`sleep`")
     } else {
         quantiles(&node.work).then_some("`quantiles`")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{parse, Diagnostic};
+
+    fn errors(text: &str) -> Vec<Diagnostic> {
+        parse(text, "w.yaml").err().map_or(vec![], |found| found.errors)
+    }
+
+    #[test]
+    fn work_of_a_node_whose_callbacks_have_their_own_is_of_none() {
+        let text = "
+nodes:
+  a: {publishes: {/t: {rate: 10 Hz}}}
+  b:
+    work: 5 ms
+    subscribes: {/t: {work: 1 ms}}
+    timers: {tick: {rate: 10 Hz, work: 2 ms}}
+";
+        let [found] = &errors(text)[..] else { panic!("one error expected") };
+        assert_eq!((found.name, found.line, found.column), ("load-of-none", 5, 11));
+        let expected = "no `work` of the node, or another value of `b.subscribes./t.work`, `b.timers.tick.work`";
+        assert_eq!(found.expected, expected);
+        assert_eq!(errors(&text.replace(", work: 2 ms", "")), [], "the timer has that of the node");
+        assert_eq!(errors(&text.replace("work: ", "sleep: "))[0].name, "load-of-none");
+        let latest = "{work: 1 ms}}\n    timers: {tick: {rate: 10 Hz, work: 2 ms}}";
+        assert_eq!(errors(&text.replace(latest, "{latest: true}}\n    on: timer 5 Hz")), []);
     }
 }

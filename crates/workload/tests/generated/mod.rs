@@ -288,7 +288,7 @@ impl Draw {
                 (may_order && self.chance()).then(|| if self.chance() { Order::Events } else { Order::WaitSet });
             let is_clocked = executor != Executor::Arrival || publication.rate_hz.is_some() || !timers.is_empty();
             let phase_percent = (is_clocked && self.chance()).then(|| self.below(800) as f64 / 8.0);
-            nodes.push(Node {
+            let mut node = Node {
                 name: name.to_string(),
                 process,
                 host,
@@ -305,7 +305,9 @@ impl Draw {
                 threads: None,
                 order,
                 python: self.chance(),
-            });
+            };
+            without_load_of_none(&mut node);
+            nodes.push(node);
         }
         let chain = nodes.iter().map(|node| node.name.clone()).collect();
         let mut chain = Chain::new("off", chain);
@@ -340,5 +342,25 @@ impl Draw {
             self.chance().then(|| ["pairs", "one-to-many", "many-to-one"][self.below(3) as usize].to_string());
         let transport = if self.chance() { "udp".into() } else { String::new() };
         Workload { middleware: "ros2".into(), transport, nodes, chains, hosts, topology, study, run }
+    }
+}
+
+/// Takes what a node computes and sleeps if each of its callbacks has its own.
+fn without_load_of_none(node: &mut Node) {
+    if node.executor != Executor::Arrival || node.matching.is_some() {
+        return;
+    }
+    let inputs = node.subscribes.iter().map(|s| (&s.own, s.latest));
+    let rated = node.publishes.iter().filter(|p| p.rate_hz.is_some()).map(|p| (&p.own, false));
+    let own: Vec<_> = inputs.chain(rated).chain(node.timers.iter().map(|timer| (&timer.own, false))).collect();
+    let is_of_none = |of: fn(&Own) -> bool| {
+        own.iter().any(|(own, _)| of(own)) && own.iter().all(|(own, is_latest)| *is_latest || of(own))
+    };
+    let (work, sleep) = (is_of_none(|own| own.work.is_some()), is_of_none(|own| own.sleep.is_some()));
+    if work {
+        node.work = Work::None;
+    }
+    if sleep {
+        node.sleep = Work::None;
     }
 }

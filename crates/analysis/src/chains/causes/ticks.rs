@@ -9,16 +9,13 @@ use crate::observe::Seen;
 use rustc_hash::FxHashSet as HashSet;
 use tacho_tables::row::{numbered, Row};
 use tacho_tables::rows::grouped::Grouped;
+use tacho_tables::timers::{since_due_ns, ON_TIME};
 use tacho_tables::{Callback, CallbackKind, Execution, Node, CLOCK_TOPIC};
 
 /// Starts before and after one that tell its grid: a timer that is reset gets another.
 const AROUND: usize = 32;
 /// Fewer tell no grid.
 const LEAST: usize = 4;
-/// Starts on time lie in this part of a period, most of them.
-const ON_TIME: i64 = 20;
-/// From the reading of the clock by which a timer is due to the event of its making, ns, at most.
-const LATEST_EVENT: i64 = 200_000;
 /// Between two starts on time, by phase, lies less than this part of a period.
 const APART: i64 = 50;
 
@@ -83,9 +80,7 @@ impl Ticks {
 /// A due time of a timer that was made at an instant; `None` if no start is near to such a time, so that the timer was
 /// perhaps reset.
 fn grid_of(starts: &[i64], armed: i64, period: i64) -> Option<i64> {
-    // rcl reads the clock before its event is written.
-    let before = (period / ON_TIME).min(LATEST_EVENT);
-    let nearest = starts.iter().map(|start| (start - armed + before).rem_euclid(period) - before).min()?;
+    let nearest = starts.iter().map(|start| since_due_ns(*start, armed, period)).min()?;
     (starts.len() >= LEAST && nearest <= period / ON_TIME).then_some(armed + nearest.min(0))
 }
 
