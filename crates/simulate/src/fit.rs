@@ -73,7 +73,7 @@ struct OfTopic {
     send_cpu: Vec<i64>,
     receive_cpu: Vec<i64>,
     wake_up: Latency,
-    /// From the publish call before, of whatever node.
+    /// How long the system and the process had sent nothing before each.
     pauses: Vec<i64>,
 }
 
