@@ -34,6 +34,8 @@ def named(prediction, name="chain"):
 
 def events(run):
     return {file.name: file.read_bytes() for file in (run / "events").iterdir()}
+
+
 TALK = """
 middleware: ros2
 topology: {kind: one-to-many, nodes: 1, size: 1 KiB, rate: $rate}
