@@ -184,10 +184,8 @@ impl Costs {
             let median = all.len() / 2;
             (size, all.swap_remove(median))
         };
-        let sizes = || measured().map(|of| of.size_bytes);
-        let below = sizes().filter(|size| *size <= size_bytes).max().map(of_size);
-        let above = sizes().filter(|size| *size >= size_bytes).min().map(of_size);
-        match (below, above) {
+        let (below, above) = around(measured().map(|of| of.size_bytes), size_bytes);
+        match (below.map(of_size), above.map(of_size)) {
             (Some((least, below)), Some((most, above))) if least < most => {
                 below.towards(&above, (size_bytes - least) as f64 / (most - least) as f64)
             }
@@ -212,8 +210,8 @@ impl Costs {
             let of_size = similar().filter(|of| of.size_bytes == size).map(|of| of.at_rest(&self.warmth));
             Transfer::typical(of_size, kind)
         };
-        let below = sizes().filter(|size| *size <= size_bytes).max().map(typical);
-        let above = sizes().filter(|size| *size >= size_bytes).min().map(typical);
+        let (below, above) = around(sizes(), size_bytes);
+        let (below, above) = (below.map(typical), above.map(typical));
         let is_between = |below: &Transfer, above: &Transfer| below.size_bytes < above.size_bytes;
         let transfer = match (&below, &above) {
             (Some(below), Some(above)) if is_between(below, above) => {
@@ -256,6 +254,15 @@ impl Costs {
         let beyond = of_reach().or_else(of_size).or_else(of_fan_out).map(|text| format!("{topic}: {text}"));
         Found { beyond, ..transfer.found(subscriptions) }
     }
+}
+
+/// The next smaller and the next larger of some sizes, or the size itself.
+fn around(sizes: impl Iterator<Item = u64>, size: u64) -> (Option<u64>, Option<u64>) {
+    sizes.fold((None, None), |(below, above), of| {
+        let nearer_below = (of <= size).then_some(of).max(below);
+        let nearer_above = [above, (of >= size).then_some(of)].into_iter().flatten().min();
+        (nearer_below, nearer_above)
+    })
 }
 
 fn ratio(a: f64, b: f64) -> f64 {
@@ -334,7 +341,8 @@ mod tests {
     fn a_wake_up_is_that_of_messages_of_about_the_size() {
         let with = |size_bytes, us: i64| Transfer { wake_up: Spread::fixed(us), ..transfer("/a", size_bytes, 1, 10) };
         let to_many = transfer("/many", 1064, 4, 10);
-        let costs = Costs { transfers: vec![with(64, 100), with(1064, 300), to_many], ..Costs::default() };
+        let seldom = transfer("/seldom", 2064, 1, 10);
+        let costs = Costs { transfers: vec![with(64, 100), with(1064, 300), to_many, seldom], ..Costs::default() };
         let wake_ups = |topic, size_bytes, reach: &[Reach]| {
             let found = costs.of_topic(topic, size_bytes, reach);
             found.to.iter().map(|to| to.wake_up.quantile(0.5)).collect::<Vec<_>>()
@@ -344,6 +352,8 @@ mod tests {
         // Those of messages that fill the CPUs have waits for a CPU.
         assert_eq!(wake_ups("/many", 1064, &[Reach::Host; 4]), [300; 4]);
         assert_eq!(wake_ups("/a", 64, &[Reach::Process]), [100], "as its other costs");
+        // Too few messages of a larger topic show it: it is not taken as 0 there.
+        assert_eq!(wake_ups("/new", 1564, &[Reach::Host]), [300]);
     }
 
     #[test]

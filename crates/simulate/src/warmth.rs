@@ -26,7 +26,7 @@ pub struct Warmth {
 
 impl Warmth {
     /// What was measured, in whole.
-    const WHOLE: Warmth = Warmth {
+    pub const WHOLE: Warmth = Warmth {
         pause_ns: i64::MAX,
         timer: 1.0,
         send: 1.0,

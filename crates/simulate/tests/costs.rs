@@ -88,15 +88,7 @@ run: {duration: 5 s}
 
 #[test]
 fn messages_cost_less_shortly_after_others() {
-    let whole = Warmth {
-        pause_ns: 19_000_000,
-        timer: 1.0,
-        send: 1.0,
-        transit: 1.0,
-        wake_up: 1.0,
-        send_cpu: 1.0,
-        receive_cpu: 1.0,
-    };
+    let whole = Warmth { pause_ns: 19_000_000, ..Warmth::WHOLE };
     let half = Warmth { pause_ns: 1_000_000, transit: 0.5, wake_up: 0.25, ..whole };
     let transfer = Transfer {
         topic: "/measured".into(),
