@@ -52,14 +52,16 @@ def test_messages_at_another_rate_take_what_runs_at_rates_around_it_show(tacho):
     def simulated(costs):
         tacho("simulate", "talk", "--costs", costs, "-o", f"by-{costs}")
         found = prediction(tacho, f"by-{costs}")
-        return abs(found["chains"][0]["error_percent"]["mean"]), found
+        (chain,) = found["chains"]
+        # Medians, because one wait for a busy machine moves the mean of either run.
+        return abs(chain["simulated"]["median_ms"] / chain["measured"]["median_ms"] - 1), found
 
     off, found = simulated("rates")
     # At 20 Hz caches are cold and CPUs asleep: such a message takes more than twice as long on an idle machine.
     off_seldom, by_seldom = simulated("seldom")
     assert off < off_seldom / 2, (off, off_seldom)
-    parts = [warmth["transit"] for warmth in found["costs"]["warmth"]]
-    assert parts == sorted(parts) and parts[-1] == 1, "the longest pause last"
+    pauses, parts = zip(*((warmth["pause_ns"], warmth["transit"]) for warmth in found["costs"]["warmth"]))
+    assert pauses == pytest.approx((1e6, 5e6, 50e6), rel=0.1) and parts[0] < parts[-1] == 1
     assert "doubts" not in found
     assert "warmth" not in by_seldom["costs"] and "sent 2.00 ms apart" in by_seldom["doubts"][0]
 

@@ -3,8 +3,10 @@ ends its node with its reason and loses nothing that was recorded."""
 
 import json
 import re
+from collections import Counter
 
 import numpy as np
+import pyarrow.parquet as parquet
 import pytest
 from places import ROOT
 from signals import Signals
@@ -20,7 +22,7 @@ nodes:
     publishes: {{/copy: {{size: {size}, depth: 100}}}}
   sink: {{work: {{task: probe_check}}, subscribes: {{/copy: {{depth: 100}}}}}}
 chains: {{all: [source, relay, sink]}}
-run: {{duration: 2 s}}
+run: {{duration: {seconds} s}}
 """
 
 
@@ -40,8 +42,8 @@ def home(tacho, tmp_path):
     return folder
 
 
-def write(tacho, middleware="inproc", size="1 KiB", fail_at=0, how=0):
-    text = CHAIN.format(middleware=middleware, size=size, fail_at=fail_at, how=how)
+def write(tacho, middleware="inproc", size="1 KiB", fail_at=0, how=0, seconds=2):
+    text = CHAIN.format(middleware=middleware, size=size, fail_at=fail_at, how=how, seconds=seconds)
     (tacho.directory / "w.yaml").write_text(text)
     return text
 
@@ -98,6 +100,14 @@ def test_what_tasks_publish_arrives_whole(tacho, home, middleware, size):
 THROWS = "process relay: node relay: task probe_copy: found call 30, expected fewer"
 
 
+def executions(run):
+    """Executions by node, of the whole run with its warm-up."""
+    names, callbacks, all_ = (
+        parquet.read_table(run / f"tables/{name}.parquet").to_pydict() for name in ("nodes", "callbacks", "executions")
+    )
+    return Counter(names["name"][callbacks["node"][callback]] for callback in all_["callback"])
+
+
 @pytest.mark.timing
 @pytest.mark.parametrize(
     "middleware,how,reason",
@@ -114,7 +124,8 @@ THROWS = "process relay: node relay: task probe_copy: found call 30, expected fe
 )
 def test_a_task_that_fails_ends_its_node_with_its_reason(tacho, home, middleware, how, reason):
     skip_unless_built(middleware)
-    write(tacho, middleware, fail_at=30, how=how)
+    # The main thread of rclpy's multi-threaded executor can keep its pool from the interpreter for seconds.
+    write(tacho, middleware, fail_at=30, how=how, seconds=12 if "multi" in middleware else 2)
     done = tacho("bench", "w.yaml", "-o", "run", expect=3)
     assert reason in done.stderr
     info = json.loads((tacho.directory / "run/run.json").read_text())
@@ -126,7 +137,9 @@ def test_a_task_that_fails_ends_its_node_with_its_reason(tacho, home, middleware
     assert figures["sink", "messages"] == 14
     assert (figures["relay", "calls"] == 30) if how < 2 else (("relay", "calls") not in figures)
     topics = {topic["topic"]: topic for topic in summary["topics"]}
-    assert topics["/count"]["sent"] > 80 and topics["/copy"]["sent"] + 15 >= 14
+    assert topics["/count"]["sent"] > 80
+    ran = executions(tacho.directory / "run")
+    assert (ran["/relay"], ran["/sink"]) == (30, 14)
     (chain,) = summary["chains"]
     assert chain["instances"] >= 1
 
