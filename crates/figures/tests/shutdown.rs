@@ -103,7 +103,7 @@ fn a_poller_whose_next_poll_is_not_overdue_has_not_ended() {
             .publisher("/chatter")
             .timer(100 * MS)
             .node(2, "listener")
-            .subscription("/chatter")
+            .subscription_of_depth(100, "/chatter")
             .rclcpp_executor_wait_for_work(0);
         for n in 1..=90 {
             builder = builder.process(1).at(n * 100 * MS - 1).start_timer().at(n * 100 * MS).publish(n).end_timer();

@@ -158,6 +158,13 @@ impl Lost<'_> {
         let interval = if mine.len() > 1 { (last.time - first.time) / (mine.len() as i64 - 1) } else { 0 };
         let worst = mine.iter().filter_map(|sent| Some(sent.taken_ns? - sent.time)).max().unwrap_or(0);
         let in_flight_from = alive.saturating_sub(worst.max(interval));
+        let stood_still = stood_still(mine, alive);
+        // 0 is the middleware's default, whatever that is.
+        let depth = seen.endpoints[subscription].depth.filter(|depth| *depth > 0);
+        let overwritten_since = |position: usize| {
+            let followed = mine[position + 1..].partition_point(|sent| sent.time <= alive) as u64;
+            depth.is_some_and(|depth| followed >= depth)
+        };
         for (position, sent) in mine.iter().enumerate() {
             if sent.taken_ns.is_some() || !measured(sent) {
                 continue;
@@ -165,7 +172,8 @@ impl Lost<'_> {
             let (publication, time) = (sent.publication, sent.time);
             let overtaken = last_taken.is_some_and(|l| position < l);
             let lying = seen.lying.contains(&(publication, subscription));
-            let overwritten = overwritten(sent);
+            let is_left = stood_still && !overtaken && !lying && (created..=alive).contains(&time);
+            let overwritten = overwritten(sent) || is_left && overwritten_since(position);
             let end = if position < matched_from {
                 Some(&mut ends.before)
             } else if overwritten {
@@ -174,7 +182,7 @@ impl Lost<'_> {
                 Some(&mut ends.before)
             } else if time > alive {
                 Some(&mut ends.after)
-            } else if lying || (!overtaken && time >= in_flight_from) {
+            } else if lying || is_left || (!overtaken && time >= in_flight_from) {
                 Some(&mut ends.pending)
             } else if seen.lacks(time, time.saturating_add(worst.max(interval))) {
                 Some(&mut ends.unknown)
@@ -214,4 +222,16 @@ impl Lost<'_> {
         let together = self.workload.is_none_or(|w| w.run.start == Start::Together);
         together && ours(publisher) && ours(subscription)
     }
+}
+
+/// Whether less time passed between the last take and the end than a message once stood first in its queue: then those
+/// behind it may still be there, however long.
+fn stood_still(mine: &[Sent], alive: i64) -> bool {
+    let (mut longest, mut last) = (0, i64::MIN);
+    for sent in mine {
+        let Some(taken_ns) = sent.taken_ns else { continue };
+        longest = longest.max(taken_ns - last.max(sent.time));
+        last = last.max(taken_ns);
+    }
+    last > i64::MIN && alive.saturating_sub(last) <= longest
 }

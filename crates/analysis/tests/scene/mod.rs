@@ -40,6 +40,8 @@ pub trait Scene {
     fn node(self, pid: u32, name: &str) -> Self;
     fn publisher(self, topic: &str) -> Self;
     fn subscription(self, topic: &str) -> Self;
+    /// One that keeps so many messages; others keep 10.
+    fn subscription_of_depth(self, depth: u64, topic: &str) -> Self;
     /// A second subscription of the process.
     fn another_subscription(self, offset: u64, topic: &str) -> Self;
     fn timer(self, period_ns: i64) -> Self;
@@ -65,12 +67,12 @@ impl Scene for FileBuilder {
         self.another_subscription(0, topic)
     }
 
+    fn subscription_of_depth(self, depth: u64, topic: &str) -> Self {
+        subscription(self, 0, depth, topic)
+    }
+
     fn another_subscription(self, offset: u64, topic: &str) -> Self {
-        self.rmw_subscription_init(RMW_SUBSCRIPTION + offset, [3, 4])
-            .rcl_subscription_init(SUBSCRIPTION + offset, NODE, RMW_SUBSCRIPTION + offset, 10, topic)
-            .rclcpp_subscription_init(SUBSCRIPTION + offset, OBJECT + offset)
-            .rclcpp_subscription_callback_added(OBJECT + offset, CALLBACK + offset)
-            .rclcpp_callback_register(CALLBACK + offset, "Listener::take()")
+        subscription(self, offset, 10, topic)
     }
 
     fn timer(self, period_ns: i64) -> Self {
@@ -111,4 +113,13 @@ impl Scene for FileBuilder {
     fn end_taking_from(self, offset: u64) -> Self {
         self.callback_end(CALLBACK + offset)
     }
+}
+
+fn subscription(builder: FileBuilder, offset: u64, depth: u64, topic: &str) -> FileBuilder {
+    builder
+        .rmw_subscription_init(RMW_SUBSCRIPTION + offset, [3, 4])
+        .rcl_subscription_init(SUBSCRIPTION + offset, NODE, RMW_SUBSCRIPTION + offset, depth, topic)
+        .rclcpp_subscription_init(SUBSCRIPTION + offset, OBJECT + offset)
+        .rclcpp_subscription_callback_added(OBJECT + offset, CALLBACK + offset)
+        .rclcpp_callback_register(CALLBACK + offset, "Listener::take()")
 }

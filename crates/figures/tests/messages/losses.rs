@@ -64,6 +64,42 @@ fn a_message_that_may_still_be_in_flight_at_the_end_is_neither_taken_nor_lost() 
     assert_eq!(tables.messages.len(), 4);
 }
 
+/// A message every 100 ns; that of sequence 2 is taken 1,500 ns late, and nothing after it. The queue keeps 10.
+fn stands_still(messages: u64, ends_ns: i64) -> Tables {
+    let mut builder = talker_and_listener();
+    for sequence in 0..messages {
+        let time = 1_000 + 100 * sequence as i64;
+        builder = builder.process(1).at(time).node_publish(PUBLISHER, 1, sequence, 8).rcl_publish(PUBLISHER, MESSAGE);
+    }
+    for (sequence, late_ns) in [(0, 20), (1, 20), (2, 1_500)] {
+        let time = 1_000 + 100 * sequence as i64;
+        builder = builder
+            .process(2)
+            .at(time + late_ns)
+            .rclcpp_executor_execute(SUBSCRIPTION)
+            .rclcpp_take(MESSAGE)
+            .callback_start(CALLBACK, false)
+            .node_take(SUBSCRIPTION, 1, sequence, time)
+            .at(time + late_ns + 10)
+            .end_taking();
+    }
+    tables(&builder.process(2).at(ends_ns).clock_sync(ends_ns, ends_ns, 50))
+}
+
+#[test]
+fn what_stands_in_the_queue_of_a_subscription_that_stood_still_is_not_lost() {
+    // Taken last at 2,700 ns, after 1,500 ns at the head of the queue: so may the next one stand there at the end.
+    let tables = stands_still(12, 4_000);
+    assert_eq!(lost(&tables), []);
+    assert_eq!(tables.endpoints.get(1).and_then(|e| e.pending), Some(9));
+    // The queue keeps the last ten of those that came since.
+    let tables = stands_still(15, 4_000);
+    assert_eq!(lost(&tables), [(1, Some(3)), (1, Some(4))]);
+    assert!(tables.messages.iter().all(|m| m.lost_in.is_none() == (m.delivery != Delivery::Lost)));
+    // By then it would have taken them.
+    assert_eq!(lost(&stands_still(12, 9_000)).len(), 9);
+}
+
 #[test]
 fn messages_after_a_subscriber_was_killed_are_not_lost() {
     let builder = ten_messages(|pid, sequence| pid == 2 || sequence < 5).process(3).killed();
