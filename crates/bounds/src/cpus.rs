@@ -2,15 +2,16 @@
 
 use crate::callbacks::{thread, System};
 use std::collections::BTreeMap;
-use tacho_workload::model::Workload;
+use tacho_workload::model::{Node, Workload};
 
 /// Refuses a system whose executors share CPUs. Threads that may use any CPU each have one if there are enough.
 pub(crate) fn one_each(workload: &Workload, system: &System, cpus: usize) -> Result<(), String> {
     let mut pinned: BTreeMap<u32, String> = BTreeMap::new();
     let mut free: Vec<String> = Vec::new();
+    // Of nodes that share a thread the first.
+    let of_thread: BTreeMap<String, &Node> = workload.nodes.iter().rev().map(|node| (thread(node), node)).collect();
     for name in system.executors.keys() {
-        let node = workload.nodes.iter().find(|node| thread(node) == *name);
-        match node.map_or(&[][..], |node| workload.run.cpus_of(&node.name)) {
+        match of_thread.get(name).map_or(&[][..], |node| workload.run.cpus_of(&node.name)) {
             [] => free.push(name.clone()),
             [cpu] => {
                 if let Some(other) = pinned.insert(*cpu, name.clone()) {

@@ -17,6 +17,9 @@ use tacho_workload::model::{Chain, Workload};
 /// Bounds the end-to-end time of each chain of a workload on a machine with so many CPUs. They hold as far as work and
 /// `costs` hold: no activation takes longer than the workload says, and no transport longer than the longest seen.
 pub fn bounds(workload: &Workload, costs: &Costs, cpus: usize) -> Vec<Bound> {
+    if workload.chains.is_empty() {
+        return vec![];
+    }
     let settled = settled(workload, costs, cpus);
     let of_chain = |chain: &Chain| {
         let (end_to_end_ms, refused) =
