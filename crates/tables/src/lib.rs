@@ -110,6 +110,13 @@ impl Tables {
         row::numbered(&self.chains).find(|(_, chain)| chain.name == name && chain.path == path).map(|(row, _)| row)
     }
 
+    /// Whether a callback is in Python, as its function says, or its program if that is not known.
+    pub fn is_in_python(&self, callback: Row<Callback>) -> bool {
+        let callback = &self.callbacks[callback];
+        let executable = &self.processes[callback.process].executable;
+        callback.is_python() || executable.rsplit('/').next().is_some_and(|name| name.starts_with("python"))
+    }
+
     /// To what times between two processes are right, either way; absent where they are on one clock, or on two that
     /// nothing relates.
     pub fn clock_uncertainty_ns(&self, one: Row<Process>, other: Row<Process>) -> Option<i64> {

@@ -207,7 +207,7 @@ fn starved(
     let doubt = by.and_then(|by| facts.doubt(facts.ran(by).iter(), &facts.callback(by)));
     let (because, next) = match doubt {
         Some(doubt) => (doubt.evidence, doubt.next),
-        None if facts.is_python(callback) => {
+        None if facts.tables.is_in_python(callback) => {
             (String::new(), "a node with an executor and thread of its own, or a process of its own".into())
         }
         None => {

@@ -75,7 +75,7 @@ fn bottleneck(facts: &Facts<'_>, executor: &Executor, waits: &HashMap<Thread, (i
         }
         _ if beside.is_empty() && union_ns as f64 >= FULL * window as f64 => (
             format!(" on {threads} threads, never two at once"),
-            if facts.is_python(most[0].0) {
+            if facts.tables.is_in_python(most[0].0) {
                 facts.apart_in_python(&first, "")
             } else {
                 format!(

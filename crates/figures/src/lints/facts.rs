@@ -191,13 +191,6 @@ impl<'a> Facts<'a> {
         ros1.contains(&process)
     }
 
-    /// Whether a callback is in Python, as its function says, or its program if that is not known.
-    pub fn is_python(&self, callback: Row<Callback>) -> bool {
-        let callback = &self.tables.callbacks[callback];
-        let executable = &self.tables.processes[callback.process].executable;
-        callback.is_python() || executable.rsplit('/').next().is_some_and(|name| name.starts_with("python"))
-    }
-
     /// What to do with a callback in Python that others wait for.
     pub fn apart_in_python(&self, name: &str, shared: &str) -> String {
         format!(

@@ -15,6 +15,7 @@ mod overhead;
 mod publishers;
 mod queues;
 mod ran;
+mod stalled;
 mod timers;
 
 use crate::figures::Repeat;
@@ -70,6 +71,7 @@ pub static LINTS: &[Lint] = &[
     calls::CALL_BLOCKS,
     executors::BOTTLENECK,
     executors::SPINNING,
+    stalled::STALLED,
     overhead::OVERHEAD,
     callbacks::PREEMPTED,
     kept::OFF_CPU,

@@ -90,7 +90,7 @@ fn case(facts: &Facts<'_>, executor: &Executor, of: ExecutorCpu, waits: &HashMap
             0 => share,
             _ => format!("{share}; messages wait {} for their callback on the average", time(sum / messages)),
         },
-        next: if facts.is_python(first) {
+        next: if facts.tables.is_in_python(first) {
             "fewer subscriptions, timers and services on it, because rclpy's executors look at all of them whenever \
              they wait; or rclpy's EventsExecutor, which does not. What a loop of its own around \
              spin_once() computes counts, too"

@@ -192,7 +192,7 @@ fn apart(facts: &Facts<'_>, executor: &Executor, held: Row<Callback>, by: Row<Ca
              it"
         );
     }
-    if facts.is_python(by) {
+    if facts.tables.is_in_python(by) {
         return facts.apart_in_python(&name, shared);
     }
     match executor.threads {

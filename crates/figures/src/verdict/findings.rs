@@ -8,15 +8,18 @@ use tacho_tables::summary::{CallbackFigures, Culprit, Finding, FindingCase};
 use tacho_tables::CauseKind;
 
 /// Lints whose cases are faults, with their weight among culprits.
-const FAULTS: [(&str, f64); 7] = [
+const FAULTS: [(&str, f64); 8] = [
     ("never-received", 0.9),
     ("queue-too-short", 0.1),
     ("lossy-best-effort", 0.1),
     ("callback-exceeds-period", 0.3),
     ("call-blocks-executor", 0.1),
     ("clock-stalls", 0.5),
+    (STALLED, 0.4),
     ("node-not-active", 0.1),
 ];
+/// The lint of executors that let messages wait: of a chain, late instances may have shown it.
+const STALLED: &str = "stalled-executor";
 /// The lint of timers that others delay: of a chain that begins with one, no instance shows it.
 const LATE_TIMER: &str = "late-timer";
 /// Cases of one lint that are reported.
@@ -95,8 +98,10 @@ fn callback_of(name: &str) -> Option<(&str, Option<&str>)> {
 fn is_known(culprit: &Culprit, known: &[&Culprit]) -> bool {
     known.iter().any(|other| {
         let same = |a: &Option<String>, b: &Option<String>| a.is_some() && a == b;
+        let woke_late = other.kind == Some(CauseKind::WakeUp) && culprit.lint.as_deref() == Some(STALLED);
         other.node == culprit.node
-            && (same(&other.topic, &culprit.topic)
+            && (woke_late
+                || same(&other.topic, &culprit.topic)
                 || same(&other.function, &culprit.function)
                 || same(&other.callback, &culprit.callback))
     })
@@ -164,5 +169,22 @@ mod tests {
         let made = culprit("never-received", &case, &[]).expect("a fault");
         assert_eq!(made.next, "Compare QoS of both ends.");
         assert_eq!((made.node.as_deref(), made.topic.as_deref()), (Some("/localiser"), Some("/image")));
+    }
+
+    #[test]
+    fn an_executor_that_stood_still_is_accused_once() {
+        let case = FindingCase { subject: "/relay /count".into(), ..FindingCase::default() };
+        let finding = Finding { lint: STALLED.into(), cases: vec![case], ..Finding::default() };
+        let mut chain = OfChain::default();
+        let nodes = |chain: &OfChain| {
+            let found = suspects(std::slice::from_ref(&finding), &[], chain);
+            found.into_iter().filter_map(|suspect| suspect.culprit.node).collect::<Vec<_>>()
+        };
+        assert_eq!(nodes(&chain), ["/relay"]);
+        for (node, left) in [("/sink", 1), ("/relay", 0)] {
+            let culprit = Culprit { kind: Some(CauseKind::WakeUp), node: Some(node.into()), ..Culprit::default() };
+            chain.suspects.push(Suspect { culprit, weight: 1.0 });
+            assert_eq!(nodes(&chain).len(), left);
+        }
     }
 }

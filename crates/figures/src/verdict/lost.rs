@@ -5,7 +5,7 @@ use super::late::Late;
 use super::{advice, count, ms, Suspect};
 use crate::figures::Repeat;
 use tacho_tables::summary::{ChainFigures, Culprit, LostInputs};
-use tacho_tables::CauseKind;
+use tacho_tables::{CauseKind, EndpointKind};
 
 /// Part of all inputs, and how many, from which on their loss is reported.
 const LOST: (f64, u64) = (0.01, 2);
@@ -80,7 +80,15 @@ fn suspect(
         ),
         _ => (
             format!("{of} were lost on the way to {node}."),
-            format!("Reliable QoS for {on}, larger socket buffers (net.core.rmem_max), or smaller messages."),
+            match is_reliable(repeats, node, &on) {
+                true => format!(
+                    "Both ends are reliable: a greater depth for {on} at its publisher, which sends again what it \
+                     keeps, and see if the network was away for longer."
+                ),
+                false => {
+                    format!("Reliable QoS for {on}, larger socket buffers (net.core.rmem_max), or smaller messages.")
+                }
+            },
         ),
     };
     let is_held = may_be_held
@@ -103,4 +111,14 @@ fn suspect(
         ..Culprit::default()
     };
     Some(Suspect { culprit, weight: if is_held { part.min(0.9 * least_known) } else { part } })
+}
+
+/// Whether a node's subscription of a topic and all publishers of it are known to be reliable.
+fn is_reliable(repeats: &[Repeat<'_>], node: &str, topic: &str) -> bool {
+    let of_topic = repeats.iter().flat_map(|repeat| {
+        let ends = repeat.tables.endpoints.iter().filter(|end| end.topic == topic);
+        ends.filter(|end| end.kind == EndpointKind::Publisher || repeat.tables.nodes[end.node].name == node)
+    });
+    let mut reliable = of_topic.map(|end| end.reliable).peekable();
+    reliable.peek().is_some() && reliable.all(|reliable| reliable == Some(true))
 }

@@ -14,7 +14,7 @@ pub(super) fn of_node(late: &Late<'_>, node: &str) -> Option<ExecutorCpu> {
 
 /// Against the usual wake-up of a node in Python whose executor does.
 pub(super) fn advice(late: &Late<'_>, node: &str) -> Option<String> {
-    let is_python = |repeat: &Repeat<'_>| callbacks(repeat, node).any(|row| repeat.tables.callbacks[row].is_python());
+    let is_python = |repeat: &Repeat<'_>| callbacks(repeat, node).any(|row| repeat.tables.is_in_python(row));
     let of = of_node(late, node).filter(|_| late.repeats().into_values().any(is_python))?;
     Some(format!(
         "The executor of {node} computes for {} between two callbacks: rclpy's look at all subscriptions, timers and \

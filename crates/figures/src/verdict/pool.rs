@@ -32,7 +32,7 @@ fn holds(kind: CauseKind) -> bool {
 /// Whether several threads run the callbacks of a node in Python.
 pub(super) fn is_of_rclpy(late: &Late<'_>, node: &str) -> bool {
     late.repeats().values().any(|repeat| {
-        let own = callbacks(repeat, node).filter(|row| repeat.tables.callbacks[*row].is_python());
+        let own = callbacks(repeat, node).filter(|row| repeat.tables.is_in_python(*row));
         let mut threads = own.flat_map(|callback| late.ran.executions(repeat, callback)).map(|row| row.tid);
         threads.next().is_some_and(|first| threads.any(|other| other != first))
     })

@@ -17,7 +17,7 @@ use tacho_events::run::RunInfo;
 use tacho_events::testing::FileBuilder;
 use tacho_figures::{summarise, Repeat};
 use tacho_tables::summary::{FindingCase, Summary};
-use tacho_tables::{OffCpu, Preemption, Tables};
+use tacho_tables::{Execution, OffCpu, Preemption, Tables};
 use tacho_workload::Workload;
 
 /// Handles of a subscription to simulated time.

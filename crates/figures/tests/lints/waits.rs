@@ -229,3 +229,73 @@ fn a_filter_that_drops_is_found_with_the_pair_and_by_how_much_it_misses() {
     assert_eq!(found(|_| 10 * MS), []);
     assert_eq!(found(|k| if k % 30 == 0 { 40 * MS } else { 10 * MS }), [], "two of sixty");
 }
+
+fn with_arrivals(mut tables: Tables, arrival_ns: impl Fn(i64) -> Option<i64>) -> Tables {
+    let mut rows = tables.messages.to_vec();
+    rows.iter_mut().for_each(|row| row.arrival_ns = row.publish_ns.get().and_then(&arrival_ns).into());
+    tables.messages = rows.into_iter().collect();
+    tables
+}
+
+/// Messages every 20 ms, with arrivals; the tenth is taken `late_ms` late, and those that came since right after it.
+fn standing(late_ms: i64, busy_ms: i64) -> Tables {
+    let mut b = sensor_and(100).another_subscription(OTHER, "/map");
+    (1..=40).for_each(|k| b = send(std::mem::take(&mut b), 20 * MS * k));
+    let mut free = 0;
+    for k in 1..=40 {
+        let late_ms = if k == 10 { late_ms } else { 1 };
+        let at = (20 * MS * k + late_ms * MS).max(free);
+        if k == 10 && busy_ms > 0 {
+            b = b
+                .process(2)
+                .at(at - busy_ms * MS)
+                .callback_start(CALLBACK + OTHER, false)
+                .at(at - 1)
+                .callback_end(CALLBACK + OTHER);
+        }
+        b = take(b, at, 20 * MS * k, MS / 10);
+        free = at + MS / 5;
+    }
+    with_arrivals(scene::tables(&b), |sent| Some(sent + MS / 10))
+}
+
+#[test]
+fn an_executor_that_lets_messages_wait_and_runs_nothing_stands_still() {
+    let found = cases_of(&standing(300, 0), None, "stalled-executor");
+    assert_eq!(found.iter().map(|case| case.subject.as_str()).collect::<Vec<_>>(), ["/filter /points"]);
+    let evidence =
+        "once it ran no callback though a message had come; the longest time 299.9 ms, in which 14 more were sent";
+    assert_eq!(found[0].evidence, evidence);
+    assert_eq!(found[0].cost, "messages waited 299.9 ms in all for their turn", "others waited for those before them");
+    assert_eq!(cases_of(&standing(90, 0), None, "stalled-executor"), [], "a moment");
+    assert_eq!(cases_of(&standing(300, 250), None, "stalled-executor"), [], "another callback had it");
+    let of_python = |several: bool| {
+        let mut tables = standing(300, 0);
+        tables.processes.iter_mut().for_each(|process| process.executable = "/usr/bin/python3.11".into());
+        let mut rows = tables.executions.to_vec();
+        let of_points = |row: &&mut Execution| tables.callbacks[row.callback].topic.as_deref() == Some("/points");
+        for (number, row) in rows.iter_mut().filter(of_points).enumerate() {
+            row.tid += u32::from(several && number % 2 == 1);
+        }
+        tables.executions = rows.into_iter().collect();
+        cases_of(&tables, None, "stalled-executor").remove(0).next
+    };
+    assert!(of_python(true).contains("rclpy's MultiThreadedExecutor may delay"), "{}", of_python(true));
+    assert!(of_python(false).contains("py-spy dump"), "{}", of_python(false));
+    // Without arrivals they may have been on their way.
+    let tables = with_arrivals(standing(300, 0), |_| None);
+    assert_eq!(cases_of(&tables, None, "stalled-executor"), []);
+}
+
+#[test]
+fn a_node_that_polls_lets_messages_wait_on_purpose() {
+    // 15 messages in each of its periods of 300 ms.
+    let mut b = sensor_and(100);
+    (1..=100).for_each(|k| b = send(std::mem::take(&mut b), 20 * MS * k));
+    for k in 1..=100 {
+        let poll = (20 * MS * k / (300 * MS) + 1) * 300 * MS;
+        b = take(b, poll + k * MS / 10, 20 * MS * k, MS / 20);
+    }
+    let tables = with_arrivals(scene::tables(&b), |sent| Some(sent + MS / 10));
+    assert_eq!(cases_of(&tables, None, "stalled-executor"), []);
+}

@@ -1,4 +1,4 @@
-//! Messages that a queue overwrote while its executor was in another callback.
+//! Messages that a queue overwrote while its executor was in another callback, or that were lost on the way.
 
 use super::*;
 
@@ -42,4 +42,34 @@ fn the_callback_that_ran_meanwhile_is_named() {
     let culprit = unknown.culprits.iter().find(lost).unwrap_or_else(|| panic!("{unknown:#?}"));
     assert_eq!(culprit.callback, None);
     assert!(culprit.next.starts_with("A greater depth for /points at /planner"), "{}", culprit.next);
+}
+
+/// A planner that takes each message at once, but for every fifth, which it never sees.
+fn lossy(reliable: bool) -> Tables {
+    let mut b = FileBuilder::new().node(SENSOR, "sensor").publisher("/points").timer(20 * MS);
+    b = b.node(PLANNER, "planner").subscription("/points");
+    for k in 0..250 {
+        let at = (1_001 + 20 * k) * MS;
+        b = b.process(SENSOR).at(at).start_timer().at(at + US).publish(at).end_timer();
+        if k % 5 != 3 {
+            b = b.process(PLANNER).at(at + MS).start_taking(at).at(at + 2 * MS).end_taking();
+        }
+    }
+    let mut tables = scene::tables(&b);
+    tables.endpoints.iter_mut().for_each(|end| end.reliable = Some(reliable));
+    tables
+}
+
+#[test]
+fn reliable_qos_is_not_the_advice_to_who_has_it() {
+    for (reliable, expected) in [(false, "Reliable QoS for /points"), (true, "Both ends are reliable: ")] {
+        let verdict = verdict(&lossy(reliable), 0.0);
+        let lost = verdict.culprits.iter().find(|culprit| culprit.kind == Some(CauseKind::Lost));
+        let lost = lost.unwrap_or_else(|| panic!("{verdict:#?}"));
+        assert!(
+            lost.text.starts_with("50 inputs of /points, 20 % of all were lost on the way to /planner"),
+            "{lost:?}"
+        );
+        assert!(lost.next.starts_with(expected), "{}", lost.next);
+    }
 }
