@@ -11,6 +11,9 @@ use tacho_events::run::{CpuSample, CpuTimes, ThreadScheduling};
 const PERIOD_NS: i64 = 500_000_000;
 /// Samples that are kept of a process.
 const MOST: usize = 64;
+/// How often the process of a file is looked for: a file may be seen before its process has mapped it, and some
+/// processes are not visible here.
+const SOUGHT: u32 = 4;
 
 /// The samples of all processes that write events.
 pub(crate) struct Sampler {
@@ -28,6 +31,14 @@ struct Watched {
     times: CpuTimes,
     /// Times that it was looked at.
     looks: u32,
+    /// Times that it was looked for.
+    sought: u32,
+}
+
+impl Watched {
+    fn is_sought(&self) -> bool {
+        self.looks == 0 && self.sought < SOUGHT
+    }
 }
 
 impl Sampler {
@@ -43,15 +54,17 @@ impl Sampler {
             return;
         }
         self.sampled_ns = now_ns;
-        let new: Vec<PathBuf> = files().into_iter().filter(|path| !self.of_files.contains_key(path)).collect();
-        let written = if new.is_empty() { BTreeMap::new() } else { writers(&new) };
-        for path in new {
+        let is_sought = |path: &PathBuf| self.of_files.get(path).is_none_or(Watched::is_sought);
+        let sought: Vec<PathBuf> = files().into_iter().filter(is_sought).collect();
+        let written = if sought.is_empty() { BTreeMap::new() } else { writers(&sought) };
+        for path in sought {
             let Some(pid) = pid_of(&path) else { continue };
             let here = written.get(&path).and_then(|writer| writer.process());
-            let times = CpuTimes { pid, samples: Vec::new() };
-            self.of_files.insert(path, Watched { here, times, looks: 0 });
+            let new = || Watched { here: None, times: CpuTimes { pid, samples: Vec::new() }, looks: 0, sought: 0 };
+            let of = self.of_files.entry(path).or_insert_with(new);
+            (of.here, of.sought) = (here, of.sought + 1);
         }
-        for Watched { here, times, looks } in self.of_files.values_mut() {
+        for Watched { here, times, looks, .. } in self.of_files.values_mut() {
             let Some(pid) = *here else { continue };
             // Whoever has ended gives no more, even if another process gets its number.
             match process_cpu_ns(pid).ok() {
@@ -118,5 +131,24 @@ mod tests {
         assert!(times.samples.is_sorted_by_key(|sample| (sample.at_ns, sample.cpu_ns)));
         assert!(times.samples[0].cpu_ns >= begun_ns);
         assert!(times.samples[times.samples.len() - 1].cpu_ns <= process_cpu_ns(pid).unwrap());
+    }
+
+    #[test]
+    fn a_process_that_maps_its_file_after_the_first_look_is_sampled_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(format!("{}-2.events", std::process::id()));
+        let file = std::fs::File::options().read(true).write(true).create_new(true).open(&path).unwrap();
+        file.set_len(4096).unwrap();
+        let mut sampler = Sampler::new();
+        let look = |sampler: &mut Sampler| {
+            sampler.sampled_ns = i64::MIN;
+            sampler.sample(|| vec![path.clone()]);
+            sampler.of_files.values().map(|of| of.times.samples.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(look(&mut sampler), [0]);
+        // SAFETY: no process cuts the file.
+        let mapping = unsafe { memmap2::MmapMut::map_mut(&file) }.unwrap();
+        assert_eq!([look(&mut sampler), look(&mut sampler)], [[1], [2]]);
+        drop(mapping);
     }
 }

@@ -20,6 +20,8 @@ const MANY: usize = 10;
 const OF_CALLBACKS: f64 = 0.2;
 /// So many waits of about one length, the longest less than twice the shortest, are those of a node that polls.
 const POLLS: (usize, i64) = (4, 2);
+/// The executor of nodes on a client library, as a workload names it.
+const MULTI_THREADED: &str = "multi-threaded";
 
 /// Such a wait.
 struct Stall {
@@ -121,15 +123,12 @@ impl Executors {
     }
 }
 
-/// The executor of nodes on a client library, as a workload names it.
-const MULTI_THREADED: &str = "multi-threaded";
-
 fn case(facts: &Facts<'_>, subscription: Row<Endpoint>, stalls: &[Stall]) -> Option<Case> {
     let (node, topic) = facts.endpoint(subscription);
-    let (count, least) = POLLS;
+    let (several, alike) = POLLS;
     let longest = stalls.iter().max_by_key(|stall| stall.wait_ns)?;
     let shortest_ns = stalls.iter().map(|stall| stall.wait_ns).min()?;
-    if spins(facts, &node) || stalls.len() >= count && longest.wait_ns < least * shortest_ns {
+    if spins(facts, &node) || stalls.len() >= several && longest.wait_ns < alike * shortest_ns {
         return None;
     }
     let all_ns: i64 = stalls.iter().map(|stall| stall.wait_ns).sum();
