@@ -2,8 +2,8 @@
 
 usage: seldom_looking.py sensor|tracker
 
-After 100 and after 150 messages, the tracker's loop sleeps for 1.5 s, outside of any callback. It then stops, and prints the longest
-time between two of its looks, in ms.
+After 100 and after 150 messages, the tracker's loop sleeps for 1.5 s, outside of any callback. After 250 messages, it
+prints the longest time between two of its looks, in ms, and ends.
 """
 
 import sys

@@ -54,11 +54,12 @@ impl Sampler {
             return;
         }
         self.sampled_ns = now_ns;
+        // The kernel's files have no process to look for.
+        let of_processes = files().into_iter().filter_map(|path| Some((pid_of(&path)?, path)));
         let is_sought = |path: &PathBuf| self.of_files.get(path).is_none_or(Watched::is_sought);
-        let sought: Vec<PathBuf> = files().into_iter().filter(is_sought).collect();
+        let (pids, sought): (Vec<u32>, Vec<PathBuf>) = of_processes.filter(|(_, path)| is_sought(path)).unzip();
         let written = if sought.is_empty() { BTreeMap::new() } else { writers(&sought) };
-        for path in sought {
-            let Some(pid) = pid_of(&path) else { continue };
+        for (pid, path) in pids.into_iter().zip(sought) {
             let here = written.get(&path).and_then(|writer| writer.process());
             let new = || Watched { here: None, times: CpuTimes { pid, samples: Vec::new() }, looks: 0, sought: 0 };
             let of = self.of_files.entry(path).or_insert_with(new);
