@@ -193,23 +193,36 @@ def test_what_cannot_be_planned_is_an_error_that_names_it(tacho, measured, words
         tacho("tune", measured, "--change", "spin", "--evaluations", "20", "-o", "out")
 
 
+def recorded_without_stall(tacho, drive):
+    """A run of six seconds in which the machine did not stall. If it did, for 60 ms, each simulated drive stalls as
+    often, and none is safe at more than the speed as it is."""
+    for run in (f"run-{attempt}" for attempt in range(8)):
+        tacho(*drive, "--speed", "5m/s", "--duration", "6s", "-o", run)
+        rates = {topic["topic"]: topic["rate_hz"] for topic in read(tacho, f"{run}/summary.json")["topics"]}
+        if (
+            min(rates["/vehicle_state"], rates["/actuators"]) > 99.5
+        ):  # nominally 100; a stalled timer skips what it missed
+            return run
+    pytest.fail("the machine stalled in each of eight recordings")
+
+
 @pytest.mark.timing
 def test_the_goal_of_driving_finds_what_keeps_the_car_from_driving_fast(tacho, workloads):
     """A sparse LiDAR computes fast. Control spins; the others wake on arrival."""
     sparse = ["--set=lidar.work.columns=60", "--set=lidar.work.rings=16", "--set=control.work.lookahead_time=0.5 s"]
     spinning = [f"--set={node}.spin=10 Hz" for node in ("route", "planner", "control")]
     as_it_is = ["drive", workloads / "drive.yaml", "--set=middleware=inproc", *sparse, *spinning]
-    tacho(*as_it_is, "--speed", "5m/s", "--duration", "6s", "-o", "run")
+    run = recorded_without_stall(tacho, as_it_is)
     words = ["--goal", "drive", "--change", "spin", "--chain", "control", "--evaluations", "6"]
     words += [f"--keep={node}" for node in ("odometry", "drive_by_wire", "lidar", "detection", "world", "car")]
-    done = tacho("tune", "run", *words, "-o", "out")
+    done = tacho("tune", run, *words, "-o", "out")
     plan = read(tacho, "out/tuning.json")["found"]["plan"]
     slow, fast = (plan[side]["safe_m_per_s"] for side in ("as_is", "planned"))
     assert fast >= slow + 2
     assert f"safely up to {slow:.1f} m/s as it is, up to {fast:.1f} m/s planned" in done.stdout
     assert f"--speed {fast:.1f}m/s" in (tacho.directory / "out/plan/plan.md").read_text()
     # Drives with other phases, into the corner, agree: 13 of 13 drives do not mean that all others are safe.
-    drives = ["--virtual", "--costs", "run", "--speed", f"{fast:.1f}m/s", "--duration", "18s"]
+    drives = ["--virtual", "--costs", run, "--speed", f"{fast:.1f}m/s", "--duration", "18s"]
     drives += ["--repeats", "8", "--seed", "77"]
     good = {}
     for name, drive in (("planned", ["drive", "out/planned.yaml"]), ("as it is", as_it_is)):
