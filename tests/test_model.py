@@ -219,6 +219,45 @@ def test_callback_groups_are_run_recorded_predicted_and_in_the_twin(tacho, twin)
     assert worst["apart"] < 30 and worst["together"] > 90, worst
 
 
+REENTRANT = """
+middleware: inproc
+nodes:
+  lidar: {publishes: {/points: {rate: 50 Hz, depth: 100}}}
+  node:
+    thread: many
+    threads: 4
+    subscribes: {/points: {sleep: 45 ms, depth: 100, group: GROUP}}
+    timers: {tick: {rate: 20 Hz, sleep: 30 ms, group: GROUP}}
+    publishes: {/pose: {from: /points, depth: 100}}
+  beside: {thread: many, subscribes: {/pose: {depth: 100}}}
+  planner: {subscribes: {/pose: {depth: 100}}}
+chains: {points: [lidar, node, planner]}
+run: {duration: 4 s}
+"""
+
+
+@pytest.mark.timing
+def test_callbacks_of_a_reentrant_group_run_beside_themselves_measured_predicted_and_in_the_twin(tacho, twin):
+    """A message comes every 20 ms, and its callback sleeps 45 ms: two or three are in it at once."""
+    medians = {}
+    for run, group in (("beside", "reentrant"), ("in-turn", "one")):
+        (tacho.directory / "w.yaml").write_text(REENTRANT.replace("GROUP", group))
+        tacho("bench", "w.yaml", "--cpu-time", "-o", run)
+        rows = parquet.read_table(tacho.directory / run / "tables/callbacks.parquet").to_pylist()
+        assert [row["reentrant"] for row in rows].count(True) == (2 if run == "beside" else 0), rows
+        node = twin(run)["nodes"]["node"]
+        groups = {node["subscribes"]["/points"].get("group"), node["timers"]["timer_1"].get("group")}
+        assert groups == ({"reentrant"} if run == "beside" else {None}), node
+        for again, workload in (("again", run), ("of-twin", "twin.yaml")):
+            tacho("simulate", workload, "--costs", run, "-o", f"{run}-{again}")
+        for of in (run, f"{run}-again", f"{run}-of-twin"):
+            chains = json.loads((tacho.directory / of / "summary.json").read_text())["chains"]
+            [times] = [chain["end_to_end_ms"] for chain in chains if chain["name"] == "points"]
+            medians[of] = times["median"]
+    beside, in_turn = ([medians[of] for of in medians if of.startswith(run)] for run in ("beside", "in-turn"))
+    assert beside == pytest.approx([45.0] * 3, rel=0.05) and min(in_turn) > 1000, medians
+
+
 @pytest.mark.timing
 def test_a_twin_publishes_in_bursts_as_the_system_did(tacho, twin):
     (tacho.directory / "w.yaml").write_text("""

@@ -1,7 +1,7 @@
 //! Executors and the threads that run their callbacks.
 
 use crate::kernel::Thread;
-use crate::node::{Node, Waits};
+use crate::node::{Begun, Node, Waits};
 use std::collections::VecDeque;
 
 /// What a thread of an executor does next.
@@ -55,6 +55,8 @@ pub(crate) struct Worker {
     /// Its stream of events.
     pub stream: usize,
     pub agenda: VecDeque<Turn>,
+    /// The callback of a reentrant node that it is at.
+    pub begun: Option<Begun>,
     pub waits: Waits,
     /// Number of its alarm; an earlier one does not count.
     pub alarm: u64,
@@ -63,7 +65,7 @@ pub(crate) struct Worker {
 impl Worker {
     /// A thread that has nothing to do yet.
     pub fn of(executor: usize, thread: Thread, stream: usize) -> Worker {
-        Worker { executor, thread, stream, agenda: VecDeque::new(), waits: Waits::ForTime, alarm: 0 }
+        Worker { executor, thread, stream, agenda: VecDeque::new(), begun: None, waits: Waits::ForTime, alarm: 0 }
     }
 }
 

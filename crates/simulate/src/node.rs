@@ -43,6 +43,15 @@ pub(crate) struct Subscription {
     /// CPU time around the callback of a message, ns.
     pub around_ns: i64,
     pub queue: VecDeque<Message>,
+    /// How many of them threads are about to take.
+    pub claimed: usize,
+}
+
+impl Subscription {
+    /// Whether it has a message that no thread is about to take.
+    pub fn has_message(&self) -> bool {
+        self.queue.len() > self.claimed
+    }
 }
 
 /// A publisher.
@@ -138,8 +147,10 @@ pub(crate) struct Node {
     pub executed_by: usize,
     /// The thread that runs its callbacks; of several, the one that ran the last.
     pub worker: usize,
-    /// Whether one of several threads runs a callback of it.
+    /// Whether one of several threads runs a callback of it, so that no other one can.
     pub is_busy: bool,
+    /// Whether several threads run its callbacks beside each other and beside themselves.
+    pub is_reentrant: bool,
     pub handle: u64,
     pub name: String,
     pub executor: Executor,
@@ -182,7 +193,27 @@ pub(crate) struct Node {
     pub ran: bool,
 }
 
+/// A callback that has begun of a node whose others run beside it: what is set aside while its thread lets time pass.
+pub(crate) struct Begun {
+    worker: usize,
+    pub steps: VecDeque<Step>,
+    around_ns: i64,
+    content_ns: i64,
+}
+
 impl Node {
+    /// Sets the callback aside that runs.
+    pub fn set_aside(&mut self) -> Begun {
+        let (steps, around_ns) = (std::mem::take(&mut self.steps), std::mem::take(&mut self.around_ns));
+        Begun { worker: self.worker, steps, around_ns, content_ns: self.content_ns }
+    }
+
+    /// Goes on with a callback that was set aside.
+    pub fn go_on(&mut self, begun: Begun) {
+        let Begun { worker, steps, around_ns, content_ns } = begun;
+        (self.worker, self.steps, self.around_ns, self.content_ns) = (worker, steps, around_ns, content_ns);
+    }
+
     /// Whether any message makes it compute.
     pub fn is_triggered(&self) -> bool {
         !matches!(self.executor, Executor::Timer { .. }) && self.subscriptions.iter().any(|s| !s.latest)

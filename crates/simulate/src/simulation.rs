@@ -354,6 +354,13 @@ impl Simulation {
 
     /// Lets a thread of an executor do what comes next, until that takes time.
     fn advance(&mut self, worker: usize, now: i64) -> Result<(), Failed> {
+        self.take_up(worker);
+        let done = self.go_on(worker, now);
+        self.set_aside(worker);
+        done
+    }
+
+    fn go_on(&mut self, worker: usize, now: i64) -> Result<(), Failed> {
         let Worker { executor, thread, stream, .. } = self.workers[worker];
         let is_shared = self.executors[executor].is_shared();
         while let Some((node, step)) = self.next_step(worker, now)? {

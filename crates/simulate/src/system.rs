@@ -243,7 +243,6 @@ impl Builder<'_> {
                 executor
             }
         };
-        let has_several_threads = self.executors[executed_by].has_several_threads();
         let worker = self.executors[executed_by].workers[0];
         let stream = self.workers[worker].stream;
         let handle = match group {
@@ -257,7 +256,9 @@ impl Builder<'_> {
             }
             _ => self.nodes[index - 1].handle,
         };
-        let group_handle = self.address();
+        let has_several_threads = self.executors[executed_by].has_several_threads();
+        let is_reentrant = has_several_threads && of.callback_groups().iter().all(|group| group.is_reentrant);
+        let of_group = (self.address(), !is_reentrant);
         let task = if group == 0 { self.tasks[in_workload].take() } else { None };
         let mut subscriptions = Vec::new();
         for s in &of.subscribes {
@@ -266,7 +267,7 @@ impl Builder<'_> {
             let declared = (s.topic.as_str(), u64::from(s.qos.depth));
             self.trace.subscription(stream, now, handle, of_subscription, declared, &symbol)?;
             if has_several_threads {
-                self.trace.in_exclusive_group(stream, now, group_handle, of_subscription[1], Member::Subscription)?;
+                self.trace.in_group(stream, now, of_group, (of_subscription[1], Member::Subscription))?;
             }
             subscriptions.push(Subscription {
                 handle: of_subscription[0],
@@ -278,6 +279,7 @@ impl Builder<'_> {
                 depth: depth(&s.qos),
                 around_ns: 0,
                 queue: VecDeque::new(),
+                claimed: 0,
             });
         }
         let matched: Vec<&str> = of.subscribes.iter().filter(|s| !s.latest).map(|s| s.topic.as_str()).collect();
@@ -323,7 +325,7 @@ impl Builder<'_> {
             let symbol = format!("/{} {what}", of.name);
             self.trace.timer(stream, now, handle, [own, callback], period_ns, &symbol)?;
             if has_several_threads {
-                self.trace.in_exclusive_group(stream, now, group_handle, callback, Member::Timer)?;
+                self.trace.in_group(stream, now, of_group, (callback, Member::Timer))?;
             }
             let task = self.task_cost(task.is_some(), &symbol);
             let times = Drawing::of(load);
@@ -351,6 +353,7 @@ impl Builder<'_> {
             executed_by,
             worker,
             is_busy: false,
+            is_reentrant,
             handle,
             name: of.name.clone(),
             executor: of.executor,

@@ -125,16 +125,15 @@ impl Trace {
         self.named(stream, now, number::rclcpp_callback_register, &[callback], &[symbol])
     }
 
-    /// The callback of an object belongs to a group whose callbacks exclude each other.
-    pub fn in_exclusive_group(
+    /// The callback of an object belongs to a group: one whose callbacks exclude each other, or a reentrant one.
+    pub fn in_group(
         &mut self,
         stream: usize,
         now: i64,
-        group: u64,
-        object: u64,
-        what: Member,
+        (group, is_exclusive): (u64, bool),
+        (object, what): (u64, Member),
     ) -> Result<(), Failed> {
-        self.put(stream, now, number::rclcpp_callback_group_add, &[group, object, what as u64, 1])
+        self.put(stream, now, number::rclcpp_callback_group_add, &[group, object, what as u64, is_exclusive.into()])
     }
 
     pub fn publisher(

@@ -271,6 +271,54 @@ run: {duration: 5 s, seed: 11}
     assert!(together > 5.0 + 1.0 && together < 35.0, "{together}");
 }
 
+/// /a comes at 0, 1, 2 and 3 ms, and each takes 4 ms. A timer is due every 10 ms and sleeps 25 ms.
+#[test]
+fn callbacks_of_a_reentrant_group_run_beside_themselves() {
+    let of = |threads: u32, group: &str, does: &str, python: &str| {
+        let text = format!(
+            "
+middleware: inproc
+nodes:
+  camera: {{phase: 0 %, publishes: {{/a: {{sent_at: [0 ms, 1 ms, 2 ms, 3 ms], again: 100 ms}}}}}}
+  node:
+    {python}
+    thread: many
+    threads: {threads}
+    subscribes: {{/a: {{group: {group}, {does}}}}}
+    publishes: {{/b: {{from: /a}}}}
+  beside: {{thread: many, subscribes: [/b]}}
+  clock:
+    thread: clock
+    threads: 4
+    timers: {{tick: {{rate: 100 Hz, group: {group}, sleep: 25 ms}}, idle: {{rate: 1 Hz}}}}
+    publishes: {{/tick: {{from: tick}}}}
+  sink: {{subscribes: [/b, /tick]}}
+chains: {{a: [camera, node, sink], tick: [clock, sink]}}
+run: {{duration: 5 s}}
+"
+        );
+        let (_folder, summary) = simulated(&workload(&text), 4, 0);
+        let longest = chain(&summary, "a").end_to_end_ms.as_ref().expect("times").max;
+        let ticks = chain(&summary, "tick");
+        (longest, ticks.instances, ticks.end_to_end_ms.as_ref().expect("times").max)
+    };
+    // A second thread of two takes the third message when the first one is done, at 4 ms.
+    for (threads, group, does, python, longest) in [
+        (4, "reentrant", "work: 4 ms", "", 4.0),
+        (2, "reentrant", "work: 4 ms", "", 6.0),
+        (4, "one", "work: 4 ms", "", 13.0),
+        (4, "reentrant", "sleep: 4 ms", "python: true", 4.0),
+        (4, "reentrant", "work: 4 ms", "python: true", 13.0),
+    ] {
+        let (found, ticks, tick_ms) = of(threads, group, does, python);
+        assert!((found - longest).abs() < 1e-6, "{threads} {group} {does} {python}: {found}");
+        // Alone, it runs every 25 ms.
+        let expected = if group == "one" { 200..=200 } else { 500 - 3..=500 };
+        assert!(expected.contains(&ticks), "{group}: {ticks}");
+        assert!((tick_ms - 25.0).abs() < 1e-6, "{group}: {tick_ms}");
+    }
+}
+
 /// A thread looks around, takes what is there, and looks again. The rest of the CPU time around callbacks passes before
 /// it waits.
 /// /a comes at 0, 1, 2 and 3 ms and takes 5 ms, /b at 1.5 ms and takes 1 ms, a timer is due at 2.5 ms and takes 1 ms.

@@ -164,7 +164,8 @@ const OWN_SLEEP: Key = key("sleep", Form::Time, "How long its callback then slee
 const GROUP: Key = key(
     "group",
     Form::Name,
-    "Its callback group: on several `threads`, callbacks of one group exclude each other. The node's own unless said.",
+    "Its callback group: on several `threads`, callbacks of one group exclude each other; those of the group \
+     `reentrant` run beside all others and beside themselves. The node's own unless said.",
 );
 
 pub(crate) const TIMER: Place = Place {

@@ -1,6 +1,9 @@
-//! Callback groups: callbacks of a node that exclude each other.
+//! Callback groups: callbacks of a node that exclude each other, and those that exclude none.
 
 use crate::model::{Node, Publication};
+
+/// The name of the group whose callbacks run beside each other and beside themselves, as rclcpp's reentrant group.
+pub const REENTRANT: &str = "reentrant";
 
 /// The callbacks of one group of a node.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +14,8 @@ pub struct CallbackGroup {
     pub inputs: Vec<usize>,
     /// Its publications, by their index in the node.
     pub outputs: Vec<usize>,
+    /// Whether its callbacks run beside each other and beside themselves.
+    pub is_reentrant: bool,
 }
 
 impl Node {
@@ -46,7 +51,8 @@ impl Node {
         let groups = self.groups();
         if groups.len() == 1 {
             let (inputs, outputs) = ((0..self.subscribes.len()).collect(), (0..self.publishes.len()).collect());
-            return vec![CallbackGroup { node: self.clone(), inputs, outputs }];
+            let is_reentrant = groups[0] == Some(REENTRANT);
+            return vec![CallbackGroup { node: self.clone(), inputs, outputs, is_reentrant }];
         }
         // What no callback publishes belongs to the first.
         let home = |publication| self.groups_of(publication).first().copied().unwrap_or(groups[0]);
@@ -62,9 +68,15 @@ impl Node {
                 timers: self.timers.iter().filter(|timer| is_own(&timer.own.group)).cloned().collect(),
                 ..self.clone()
             };
-            CallbackGroup { node, inputs, outputs }
+            CallbackGroup { node, inputs, outputs, is_reentrant: *group == Some(REENTRANT) }
         };
         groups.iter().map(of_group).collect()
+    }
+
+    /// Whether several threads can run its callbacks beside each other.
+    pub fn runs_beside_itself(&self) -> bool {
+        let groups = self.groups();
+        groups.len() > 1 || groups[0] == Some(REENTRANT)
     }
 }
 
@@ -107,6 +119,23 @@ mod tests {
             (vec![1], vec![1], 0)
         );
         assert!(groups.iter().all(|of| of.node.name == "n"));
+    }
+
+    #[test]
+    fn callbacks_of_a_reentrant_group_publish_together_and_the_node_runs_beside_itself() {
+        let of = |more: &str| {
+            node(&format!(
+                "{{subscribes: {{/a: {{group: reentrant}}, /b: {{group: reentrant}}}}, publishes: [/x]{more}}}"
+            ))
+        };
+        let all = of("");
+        assert!(all.runs_beside_itself() && all.callback_groups()[0].is_reentrant);
+        assert_eq!(all.callback_groups()[0].node, all);
+        let with_own = of(", timers: {tick: {rate: 1 Hz}}");
+        let of_groups: Vec<_> =
+            with_own.callback_groups().iter().map(|of| (of.is_reentrant, of.outputs.len())).collect();
+        assert_eq!(of_groups, [(true, 1), (false, 0)]);
+        assert!(!node("{subscribes: {/a: {group: g}, /b: {group: g}}}").runs_beside_itself());
     }
 
     #[test]

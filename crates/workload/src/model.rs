@@ -134,7 +134,8 @@ pub struct Own {
     /// See [`Node::sleep`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sleep: Option<Work>,
-    /// Its callback group in its node, one whose callbacks exclude each other. Absent: the node's default group.
+    /// Its callback group in its node. Its callbacks exclude each other, unless it is the [reentrant](crate::groups)
+    /// one. Absent: the node's default group.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub group: Option<String>,
 }
@@ -393,6 +394,17 @@ impl Workload {
         threads(on_thread_of(&self.nodes, node))
     }
 
+    /// How many callbacks of a node run beside each other at most: one of each group, and any number of a reentrant
+    /// one.
+    pub fn at_once(&self, node: &Node) -> usize {
+        if !node.runs_beside_itself() {
+            return 1;
+        }
+        let groups = node.callback_groups();
+        let any = groups.iter().any(|group| group.is_reentrant);
+        self.threads_of(node).min(if any { MOST_THREADS } else { groups.len() })
+    }
+
     /// Whether the executor of a node runs what came first. On rclpy, its transport says so.
     pub fn is_on_events(&self, node: &Node) -> bool {
         let transport = node.middleware.as_ref().map_or(&self.transport, |(_, transport)| transport);
@@ -422,6 +434,9 @@ impl Workload {
 pub fn on_thread_of<'n>(nodes: &'n [Node], node: &'n Node) -> impl Iterator<Item = &'n Node> {
     nodes.iter().filter(|of| node.thread.is_some() && of.thread == node.thread)
 }
+
+/// The greatest [number of threads](Node::threads).
+pub const MOST_THREADS: usize = 64;
 
 /// Number of threads that nodes of one [`Node::thread`] have together.
 pub fn threads<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> usize {

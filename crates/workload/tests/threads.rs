@@ -69,6 +69,29 @@ fn an_events_executor_is_one_thread_that_waits() {
 }
 
 #[test]
+fn callbacks_that_run_beside_each_other_have_time_beside_each_other() {
+    let of = |options: &str| {
+        format!(
+            "nodes:\n  a: {{publishes: {{/t: {{rate: 100 Hz}}}}}}\n  \
+             b: {{thread: x, sleep: 25 ms, subscribes: {{/t: {{{options}}}}}, timers: {{tick: {{rate: 1 Hz}}}}}}\n  \
+             c: {{thread: x, threads: THREADS, subscribes: [/t]}}\n"
+        )
+    };
+    for (threads, options, expected) in [
+        (4, "group: reentrant", None),
+        (2, "group: reentrant", Some("2 callbacks at once have between 101 activations a second")),
+        (4, "", Some("the time between its activations (101 a second)")),
+    ] {
+        let (_, warnings) = parse(&of(options).replace("THREADS", &threads.to_string()), "test.yaml").unwrap();
+        let found: Vec<&str> = warnings.iter().map(|of| of.message.as_str()).collect();
+        match expected {
+            None => assert!(found.is_empty(), "{found:?}"),
+            Some(text) => assert!(found.len() == 1 && found[0].contains(text), "{found:?}"),
+        }
+    }
+}
+
+#[test]
 fn groups_are_of_callbacks_that_run_beside_others_and_publish_for_themselves() {
     let of = |subscribes: &str, options: &str| joining(subscribes, &format!(", thread: x, threads: 2{options}"));
     let apart = "/t: {group: slow}, /u: ";
@@ -76,6 +99,9 @@ fn groups_are_of_callbacks_that_run_beside_others_and_publish_for_themselves() {
     let (workload, _) = parse(&format!("{good}  c: {{subscribes: [/x, /y, /z]}}\n"), "test.yaml").unwrap();
     assert_eq!(workload.nodes[1].callback_groups().len(), 3);
     assert_eq!(parse(&tacho_workload::write(&workload), "test.yaml").unwrap().0, workload);
+    let reentrant = of("/t: {group: reentrant}, /u: {group: reentrant}", ", publishes: [/x]");
+    let (workload, _) = parse(&format!("{reentrant}  c: {{subscribes: [/x]}}\n"), "test.yaml").unwrap();
+    assert!(workload.nodes[1].callback_groups()[0].is_reentrant);
     for (text, name) in [
         (of(apart, ", publishes: [/x]"), "split-output"),
         (of(apart, ", timers: {tick: {rate: 1 Hz}}, publishes: {/x: {from: [/t, tick]}}"), "split-output"),
@@ -86,6 +112,9 @@ fn groups_are_of_callbacks_that_run_beside_others_and_publish_for_themselves() {
         (joining(apart, ", middleware: rclcpp"), "callbacks-unsupported"),
         (of("/t: , /u: ", ""), "threads-of-one"),
         (of("/t: {group: one}, /u: {group: one}", ""), "threads-of-one"),
+        (of("/t: {group: reentrant}, /u: ", ", publishes: [/x]"), "split-output"),
+        (joining("/t: {group: reentrant}, /u: ", ", threads: 2"), "threads-of-one"),
+        (joining("/t: {group: reentrant}, /u: ", ", spin: 5 Hz"), "group-alone"),
     ] {
         assert_eq!(names(&text), [name], "{text}");
     }

@@ -38,7 +38,8 @@ pub(super) fn suspect(late: &Late<'_>) -> Option<Suspect> {
     }
     let whole: i64 =
         of_instances.iter().map(|((_, instance), repeat)| repeat.tables.instances[*instance].end_to_end_ns).sum();
-    let ((_, process, tid), (waited, repeat)) = waits.into_iter().max_by_key(|(_, (ns, _))| *ns)?;
+    let alone = waits.into_iter().filter(|((_, process, tid), (_, of))| late.ran.load(of, *process, *tid).is_some());
+    let ((_, process, tid), (waited, repeat)) = alone.max_by_key(|(_, (ns, _))| *ns)?;
     let share = waited as f64 / whole.max(1) as f64;
     let load = late.ran.load(repeat, process, tid)?;
     let full = load.busy_ns as f64 / load.over_ns.max(1) as f64;

@@ -22,7 +22,7 @@ struct Of {
     loads: HashMap<(Row<Process>, u32), Load>,
 }
 
-/// What a thread did in a repeat.
+/// What a thread did in a repeat that is the only one of its executor.
 pub(super) struct Load {
     /// Inside callbacks.
     pub busy_ns: i64,
@@ -73,7 +73,7 @@ impl Ran {
         *of.get_or_init(|| self.executions(repeat, callback).filter_map(ExecutorCpu::of).sum())
     }
 
-    /// What a thread of a process did, if it ran callbacks.
+    /// What the thread of an executor with one thread did, if it ran callbacks.
     pub fn load(&self, repeat: &Repeat<'_>, process: Row<Process>, tid: u32) -> Option<&Load> {
         self.0[&number_of(repeat)].loads.get(&(process, tid))
     }
@@ -91,6 +91,10 @@ fn loads(repeat: &Repeat<'_>) -> HashMap<(Row<Process>, u32), Load> {
     let mut by_thread: HashMap<(Row<Process>, u32), Vec<(Row<Callback>, i64, i64, i64)>> = HashMap::default();
     for ((callback, tid), (ns, from, to)) in threads {
         by_thread.entry((tables.callbacks[callback].process, tid)).or_default().push((callback, ns, from, to));
+    }
+    // What waits for a thread of several waits for any of them.
+    for thread in tables.executors.iter().filter(|thread| thread.executor_threads.is_some_and(|count| count > 1)) {
+        by_thread.remove(&(thread.process, thread.tid));
     }
     let load = |of: Vec<(Row<Callback>, i64, i64, i64)>| {
         let (from, to) = of.iter().fold((i64::MAX, i64::MIN), |(from, to), part| (from.min(part.2), to.max(part.3)));

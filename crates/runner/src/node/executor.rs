@@ -3,6 +3,7 @@
 mod arrival;
 mod events;
 mod publishing;
+mod reentrant;
 mod several_threads;
 mod spinning;
 
@@ -65,6 +66,8 @@ pub struct NodeExecutor {
     arrivals: Option<Arc<Arrivals>>,
     /// What its timer publishes; kept to allocate nothing while it runs.
     due: Vec<Due>,
+    /// Whether several threads run its callbacks beside each other and beside themselves.
+    is_reentrant: bool,
     /// Whether the thread waits inside the middleware: the middleware can do so, and one subscription is all that it
     /// waits for.
     waits_inside: bool,
@@ -190,10 +193,12 @@ impl NodeExecutor {
                 serves: planned.serves,
             })
             .collect();
+        let is_reentrant = plan.node.callback_groups().iter().all(|group| group.is_reentrant);
         if thread.threads > 1 {
             let group = entities::address();
-            subscriptions.iter().for_each(|s| trace.in_exclusive_group(group, s.object, Member::Subscription));
-            timers.iter().for_each(|of| trace.in_exclusive_group(group, of.timer.callback, Member::Timer));
+            let join = |object, what| trace.in_group(group, object, what, !is_reentrant);
+            subscriptions.iter().for_each(|s| join(s.object, Member::Subscription));
+            timers.iter().for_each(|of| join(of.timer.callback, Member::Timer));
         }
         let on_input = |input| OnInput {
             times: Drawing::of(plan.node.load_of_input(input)),
@@ -204,6 +209,7 @@ impl NodeExecutor {
             && timers.is_empty()
             && subscriptions.len() == 1
             && thread.is_alone
+            && thread.threads == 1
             && !plan.node.python
             && session.middleware().has_call_within();
         let task = TaskOfNode::of(&TaskPlan::of(plan, !timers.is_empty()))?;
@@ -227,6 +233,7 @@ impl NodeExecutor {
             signal,
             arrivals: thread.arrivals.clone(),
             due: Vec::new(),
+            is_reentrant,
             waits_inside,
             is_interruptible: waits_inside && session.middleware().has_wake(),
             has_inputs: *has_inputs,
@@ -374,6 +381,12 @@ impl NodeExecutor {
         self.log.is_some() || self.figures.first_message_ns.is_none()
     }
 
+    /// A callback took a message.
+    fn hear(&mut self, header: &Header, start_ns: i64) {
+        self.ending.hear(header.stamp_ns);
+        self.figures.first_message_ns.get_or_insert(start_ns);
+    }
+
     /// Does what the callback of a subscription does from its second line on.
     fn subscription_callback(
         &mut self,
@@ -383,8 +396,7 @@ impl NodeExecutor {
         start_ns: i64,
     ) -> Result<(), Failure> {
         let Lent { input, header, .. } = lent;
-        self.ending.hear(header.stamp_ns);
-        self.figures.first_message_ns.get_or_insert(start_ns);
+        self.hear(&header, start_ns);
         self.content_ns = header.content_ns();
         match (latest, &mut self.task) {
             (true, Some(task)) => task.hear(lent),

@@ -182,9 +182,9 @@ impl Trace {
         self.record(number::node_due, &[publisher, sequence, due_ns as u64]);
     }
 
-    /// The callback of an object belongs to a group whose callbacks exclude each other.
-    pub fn in_exclusive_group(&self, group: u64, object: u64, what: Member) {
-        self.record(number::rclcpp_callback_group_add, &[group, object, what as u64, 1]);
+    /// The callback of an object belongs to a group: one whose callbacks exclude each other, or a reentrant one.
+    pub fn in_group(&self, group: u64, object: u64, what: Member, is_exclusive: bool) {
+        self.record(number::rclcpp_callback_group_add, &[group, object, what as u64, is_exclusive.into()]);
     }
 
     /// A signal that the task of a node reports.

@@ -36,6 +36,7 @@ impl Simulation {
     pub(super) fn begin(&mut self, node: usize, subscription: usize, now: i64) -> Result<(), Failed> {
         let stream = self.stream_of(node);
         let of = &mut self.nodes[node].subscriptions[subscription];
+        of.claimed = of.claimed.saturating_sub(1);
         let Some(message) = of.queue.pop_front() else { return Ok(()) };
         let (handle, callback, around_ns) = (of.handle, of.callback, of.around_ns);
         let process = self.nodes[node].process;

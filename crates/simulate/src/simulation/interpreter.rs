@@ -74,7 +74,12 @@ impl Simulation {
             return Ok(());
         };
         let of_holder = self.node_of(holder);
-        self.nodes[of_holder].first([Step::TakeInterpreter, Step::Compute(left_ns)]);
+        let steps = match &mut self.workers[holder].begun {
+            Some(begun) => &mut begun.steps,
+            None => &mut self.nodes[of_holder].steps,
+        };
+        steps.push_front(Step::Compute(left_ns));
+        steps.push_front(Step::TakeInterpreter);
         self.give_interpreter(holder, of_holder, now)?;
         let lock = self.interpreter(of_holder);
         lock.waiting.push_back((holder, lock.takes));

@@ -1,9 +1,10 @@
 //! Executors with several threads, in the order of `tacho-node` (`runner/node/executor/several_threads.rs`): one of
-//! them looks for work and waits, and another takes over while it runs what it found.
+//! them looks for work and waits, and another takes over while it runs what it found. Callbacks of reentrant nodes run
+//! beside each other: each thread has its own.
 
 use super::Simulation;
 use crate::executor::{Ready, Turn};
-use crate::node::{Node, Step, Waits};
+use crate::node::{Node, Step, Subscription, Waits};
 use crate::queue::What;
 use tacho_events::files::Failed;
 use tacho_events::number;
@@ -34,7 +35,7 @@ impl Simulation {
             Some(node) => {
                 self.trace.put(stream, now, number::rclcpp_executor_get_next_ready, &[])?;
                 let of = &mut self.nodes[node];
-                (of.worker, of.is_busy) = (worker, true);
+                (of.worker, of.is_busy) = (worker, !of.is_reentrant);
                 self.workers[worker].agenda.push_back(Turn::Of(node));
                 let next = self.executors[executor].idle.pop_front();
                 self.executors[executor].looks = next;
@@ -54,6 +55,28 @@ impl Simulation {
         Ok(())
     }
 
+    /// The reentrant node whose callback a thread is at.
+    fn reentrant_of(&self, worker: usize) -> Option<usize> {
+        match self.workers[worker].agenda.front() {
+            Some(Turn::Of(node)) if self.nodes[*node].is_reentrant => Some(*node),
+            _ => None,
+        }
+    }
+
+    /// A thread goes on with the callback of a reentrant node that it is at.
+    pub(super) fn take_up(&mut self, worker: usize) {
+        if let Some((node, begun)) = self.reentrant_of(worker).zip(self.workers[worker].begun.take()) {
+            self.nodes[node].go_on(begun);
+        }
+    }
+
+    /// A thread lets time pass: other threads run callbacks of the reentrant node that it is at.
+    pub(super) fn set_aside(&mut self, worker: usize) {
+        if let Some(node) = self.reentrant_of(worker) {
+            self.workers[worker].begun = Some(self.nodes[node].set_aside());
+        }
+    }
+
     /// Calls a thread from another one, to look for work.
     fn call(&mut self, worker: usize, by: usize, now: i64) {
         let by = self.workers[by].thread;
@@ -68,7 +91,7 @@ impl Simulation {
     fn has_work(&self, executor: usize, now: i64) -> bool {
         let free = self.executors[executor].running(&self.nodes, now).map(|node| &self.nodes[node]);
         let has = |node: &Node| {
-            node.subscriptions.iter().any(|s| !s.queue.is_empty()) || node.dues_ns().any(|(_, due_ns)| due_ns <= now)
+            node.subscriptions.iter().any(Subscription::has_message) || node.dues_ns().any(|(_, due_ns)| due_ns <= now)
         };
         free.filter(|node| !node.is_busy).any(has)
     }
@@ -82,7 +105,7 @@ impl Simulation {
             let (due, later): (Vec<_>, Vec<_>) = of.dues_ns().partition(|(_, due_ns)| *due_ns <= now);
             timers.extend(due.into_iter().map(|(timer, _)| Ready::Timer(node, timer)));
             next_ns = later.into_iter().map(|(_, due_ns)| due_ns).chain(next_ns).chain([of.end_ns]).min();
-            let waiting = of.subscriptions.iter().enumerate().filter(|(_, s)| !s.queue.is_empty());
+            let waiting = of.subscriptions.iter().enumerate().filter(|(_, s)| s.has_message());
             inputs.extend(waiting.map(|(subscription, _)| Ready::Input(node, subscription)));
         }
         self.executors[executor].ready = timers.into_iter().chain(inputs).collect();
@@ -100,7 +123,9 @@ impl Simulation {
             let has_steps = match ready {
                 Ready::Timer(_, timer) => of.serve_timer(timer, now, true),
                 Ready::Input(_, subscription) => {
-                    let has_message = !of.subscriptions[subscription].queue.is_empty();
+                    let input = &mut of.subscriptions[subscription];
+                    let has_message = input.has_message();
+                    input.claimed += usize::from(has_message);
                     of.steps.extend(has_message.then_some(Step::Take(subscription)));
                     has_message
                 }

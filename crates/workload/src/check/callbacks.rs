@@ -243,8 +243,8 @@ impl Check<'_> {
                 let mut refuse = |message: String, found: String, expected: &str| {
                     report.error("threads-of-one", places.threads, message, found, expected);
                 };
-                let groups = of_thread().map(|of| of.callback_groups().len());
-                if groups.sum::<usize>() < 2 {
+                let is_alone = of_thread().count() < 2;
+                if is_alone && (node.thread.is_none() || !node.runs_beside_itself()) {
                     let message = format!("`{}` runs its callbacks one at a time", node.name);
                     let found = format!("`threads: {threads}` of a node that shares no thread");
                     let expected = "no `threads`, the same `thread` for several nodes, or a `group` for some of its \

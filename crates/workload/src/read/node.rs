@@ -72,7 +72,10 @@ impl Reader<'_, '_> {
                 .or_else(|| thread.clone())
                 .unwrap_or_else(|| name.clone()),
             thread,
-            threads: fields.get("threads").and_then(|y| self.whole_number(y, 2, 64)).map(|threads| threads as u32),
+            threads: fields
+                .get("threads")
+                .and_then(|y| self.whole_number(y, 2, MOST_THREADS as u64))
+                .map(|threads| threads as u32),
             order: fields.get("executor").and_then(|y| self.order(y)),
             python: fields.get("python").and_then(|y| self.flag(y)).unwrap_or(false),
             host: fields.get("host").and_then(|y| self.name(y)).unwrap_or_default(),

@@ -207,16 +207,21 @@ impl NodeExecutor {
 
     /// Runs a timer that was due, and counts what it left out before.
     pub(super) fn on_timer(&mut self, timer: usize, due_ns: i64, skipped: u64) -> Result<(), Failure> {
-        self.skip_all(timer, skipped);
         let mut due = std::mem::take(&mut self.due);
         due.clear();
+        self.now_due(timer, due_ns, skipped, &mut due);
+        let done = self.timer_callback(timer, &due);
+        self.due = due;
+        done
+    }
+
+    /// Adds what a timer publishes that was due, and counts what it left out before.
+    pub(super) fn now_due(&mut self, timer: usize, due_ns: i64, skipped: u64, due: &mut Vec<Due>) {
+        self.skip_all(timer, skipped);
         for of in &mut self.timers[timer].serves {
             let publisher = Due { publisher: of.answer.publication, due_ns, is_clocked: of.is_clocked };
             due.extend((0..of.answer.turns.due()).map(|_| publisher));
         }
-        let done = self.timer_callback(timer, &due);
-        self.due = due;
-        done
     }
 
     /// Waits inside the middleware for a message of the only subscription, whose callback runs there, as a plain

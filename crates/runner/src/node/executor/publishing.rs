@@ -4,6 +4,7 @@ use super::NodeExecutor;
 use crate::instant::sleep_until;
 use crate::node::computation::{Lent, Prepared};
 use crate::node::failure::Failure;
+use crate::node::interpreter::Interpreter;
 use crate::node::work::compute;
 use tacho_middleware::{Error, Handle, Header};
 use tacho_recording::clock::monotonic_ns;
@@ -28,6 +29,19 @@ pub(super) struct Due {
     pub is_clocked: bool,
 }
 
+/// Computes and then sleeps for so long, ns. A callback in Python has the lock of its interpreter before and after.
+pub(super) fn pass((work_ns, sleep_ns): (u64, u64), interpreter: Option<&Interpreter>) {
+    match interpreter {
+        Some(interpreter) => compute(work_ns, || interpreter.give_if_asked()),
+        None => compute(work_ns, || ()),
+    }
+    if sleep_ns > 0 {
+        interpreter.iter().for_each(|interpreter| interpreter.give());
+        sleep_until(monotonic_ns() + sleep_ns as i64);
+        interpreter.iter().for_each(|interpreter| interpreter.take());
+    }
+}
+
 impl NodeExecutor {
     /// Computes and sleeps what a callback does.
     pub(super) fn spend(&mut self, callback: Callback) {
@@ -35,16 +49,7 @@ impl NodeExecutor {
             Callback::Input(index) => &mut self.on_input[index].times,
             Callback::Timer(index) => &mut self.timers[index].times,
         };
-        let (work_ns, sleep_ns) = times.next_ns(&mut self.draws);
-        match self.interpreter {
-            Some(interpreter) => compute(work_ns, || interpreter.give_if_asked()),
-            None => compute(work_ns, || ()),
-        }
-        if sleep_ns > 0 {
-            self.give_interpreter();
-            sleep_until(monotonic_ns() + sleep_ns as i64);
-            self.take_interpreter();
-        }
+        pass(times.next_ns(&mut self.draws), self.interpreter);
     }
 
     /// Counts sends of a timer that were due but did not happen.
@@ -74,6 +79,11 @@ impl NodeExecutor {
             return self.run_task(None, &due);
         }
         self.spend(Callback::Timer(timer));
+        self.publish_each(due)
+    }
+
+    /// Publishes on each of `due` with the time when it was due.
+    pub(super) fn publish_each(&mut self, due: &[Due]) -> Result<(), Failure> {
         for Due { publisher, due_ns, is_clocked } in due.iter().copied() {
             if is_clocked {
                 self.note_due(publisher, due_ns);
@@ -91,6 +101,11 @@ impl NodeExecutor {
             return self.run_task(lent, &due);
         }
         self.spend(Callback::Input(input));
+        self.publish_answers(input)
+    }
+
+    /// Publishes what the callback of an input publishes in this turn.
+    pub(super) fn publish_answers(&mut self, input: usize) -> Result<(), Failure> {
         for index in 0..self.on_input[input].answers.len() {
             let answer = &mut self.on_input[input].answers[index];
             let publisher = answer.publication;

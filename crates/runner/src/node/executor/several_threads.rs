@@ -1,9 +1,11 @@
 //! Nodes that several threads run together, as a multi-threaded executor of rclcpp does: one thread looks for work and
-//! waits, and the next one takes over while it runs what it found. The callbacks of one node exclude each other.
+//! waits, and the next one takes over while it runs what it found. The callbacks of one node exclude each other, unless
+//! they are of a [reentrant](super::reentrant) group.
 
 use super::arrival::{Timed, Waiting};
 use super::NodeExecutor;
 use crate::node::failure::Failure;
+use crate::node::interpreter::Interpreter;
 use crate::node::signal::Signal;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,6 +34,9 @@ struct Turn {
     ready: VecDeque<Ready>,
     result: Result<(), (String, Failure)>,
 }
+
+/// A node that no other thread uses at the moment.
+type Free<'s, 'n> = MutexGuard<'s, &'n mut NodeExecutor>;
 
 struct Shared<'n> {
     nodes: Vec<Mutex<&'n mut NodeExecutor>>,
@@ -84,23 +89,64 @@ impl NodeExecutor {
 impl<'n> Shared<'n> {
     /// Runs callbacks on the calling thread until all nodes have come to their end, or one has failed.
     fn run(&self) {
-        while let Some((mut node, callback)) = self.next() {
-            let done = match callback {
-                Callback::Timer { timer, due_ns, skipped } => node.on_timer(timer, due_ns, skipped),
-                Callback::Input(index) => node.take_one(index).map(drop),
+        while let Some((number, node, callback)) = self.next() {
+            let done = match node.is_reentrant {
+                true => self.run_beside_itself(number, node, callback),
+                false => self.run_alone(node, callback),
             };
-            let done = done.map_err(|failure| (node.name.clone(), failure));
-            drop(node);
-            if done.is_err() {
-                lock(&self.turn).result = done;
+            if let Err(failure) = done {
+                let name = lock(&self.nodes[number]).name.clone();
+                lock(&self.turn).result = Err((name, failure));
+                self.signal.raise();
             }
-            // What waits for this node can run now.
-            self.signal.raise();
         }
     }
 
+    /// Runs a callback, and no other of its node meanwhile.
+    fn run_alone(&self, mut node: Free<'_, 'n>, callback: Callback) -> Result<(), Failure> {
+        let done = match callback {
+            Callback::Timer { timer, due_ns, skipped } => node.on_timer(timer, due_ns, skipped),
+            Callback::Input(index) => node.take_one(index).map(drop),
+        };
+        drop(node);
+        // What waits for this node can run now.
+        self.signal.raise();
+        done
+    }
+
+    /// Runs a callback that others of its node may run beside, and itself.
+    fn run_beside_itself(&self, number: usize, node: Free<'_, 'n>, callback: Callback) -> Result<(), Failure> {
+        let interpreter = node.interpreter;
+        let Some(of_python) = interpreter else { return self.begin_and_end(number, node, callback, None) };
+        // A callback has the interpreter when it ends, and needs the node then.
+        drop(node);
+        of_python.take();
+        let done = self.begin_and_end(number, lock(&self.nodes[number]), callback, interpreter);
+        of_python.give();
+        done
+    }
+
+    fn begin_and_end(
+        &self,
+        number: usize,
+        mut node: Free<'_, 'n>,
+        callback: Callback,
+        interpreter: Option<&Interpreter>,
+    ) -> Result<(), Failure> {
+        let begun = match callback {
+            Callback::Timer { timer, due_ns, skipped } => Some(node.begin_timer(timer, due_ns, skipped)),
+            Callback::Input(index) => node.begin_input(index)?,
+        };
+        drop(node);
+        // A thread that looked meanwhile found the node locked.
+        self.signal.raise();
+        let Some(begun) = begun else { return Ok(()) };
+        begun.spend(interpreter);
+        lock(&self.nodes[number]).end(begun)
+    }
+
     /// Waits for a callback to run, and for the turn to do so.
-    fn next(&self) -> Option<(MutexGuard<'_, &'n mut NodeExecutor>, Callback)> {
+    fn next(&self) -> Option<(usize, Free<'_, 'n>, Callback)> {
         let mut turn = lock(&self.turn);
         let mut until_ns = None;
         loop {
@@ -123,7 +169,7 @@ impl<'n> Shared<'n> {
     }
 
     /// The first of what was ready whose node is free.
-    fn take(&self, turn: &mut Turn) -> Option<(MutexGuard<'_, &'n mut NodeExecutor>, Callback)> {
+    fn take(&self, turn: &mut Turn) -> Option<(usize, Free<'_, 'n>, Callback)> {
         while let Some(ready) = turn.ready.pop_front() {
             let node = match ready {
                 Ready::Timer(number) => turn.timed[number].node,
@@ -143,7 +189,7 @@ impl<'n> Shared<'n> {
                 }
             };
             if let Some(callback) = callback {
-                return Some((free, callback));
+                return Some((node, free, callback));
             }
         }
         None

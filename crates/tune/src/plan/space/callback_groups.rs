@@ -3,6 +3,7 @@
 use super::on_thread;
 use super::setting::set_threads;
 use super::unused;
+use tacho_workload::groups::REENTRANT;
 use tacho_workload::model::{threads, Node, Own, Workload};
 
 /// Threads of an executor that had one: the callback and the others of its node run beside each other.
@@ -61,8 +62,9 @@ pub(in crate::plan) fn regrouped<'n>(before: &'n Node, after: &'n Node) -> impl 
 /// workload that can be run: what a node publishes is made by callbacks of one group.
 pub(super) fn separable(workload: &Workload, node: &Node) -> Vec<Callback> {
     let has_beside = |callback: &Callback| {
-        let group = &callback.of(node).group;
-        Callback::all(node).filter(|other| other.of(node).group == *group).count() > 1
+        let group = callback.of(node).group.as_deref();
+        let of_group = Callback::all(node).filter(|other| other.of(node).group.as_deref() == group);
+        group != Some(REENTRANT) && of_group.count() > 1
     };
     let can_run = |callback: &Callback| {
         let mut separated = workload.clone();
