@@ -114,6 +114,35 @@ def test_a_sweep_of_a_workload_without_costs(tacho, workloads):
     assert latencies.keys() == {"1 ms", "3 ms"}
 
 
+OVERLOADED = """
+middleware: inproc
+nodes:
+  lidar: {publishes: {/points: {rate: 50 Hz, depth: 100}}}
+  node:
+    thread: many
+    threads: 4
+    subscribes: {/points: {sleep: 95 ms, depth: 100, group: reentrant}}
+    timers: {tick: {rate: 20 Hz, sleep: 30 ms, group: reentrant}}
+    publishes: {/pose: {from: /points, depth: 100}}
+  beside: {thread: many, subscribes: {/pose: {depth: 100}}}
+chains: {points: [lidar, node, beside]}
+run: {duration: 4 s}
+"""
+
+
+def test_of_an_executor_whose_threads_are_all_busy_no_single_one_is_blamed(tacho):
+    """The messages need 4.75 threads and the timer 0.6, and there are 4."""
+    (tacho.directory / "w.yaml").write_text(OVERLOADED)
+    tacho("simulate", "w.yaml", "-o", "run")
+    explained = tacho.json("explain", "run")
+    first, *others = explained["verdict"]["culprits"]
+    assert "All threads of the executor of /node were busy" in first["text"], first
+    assert first["next"].startswith("Give the executor of /node another thread"), first
+    assert not [other for other in others if "thread runs waits" in other["text"] or "for one thread" in other["text"]]
+    [late] = [finding for finding in explained["findings"] if finding["lint"] == "late-timer"]
+    assert [case["next"] for case in late["cases"]] == ["more threads than 4; or less work in /node /points"]
+
+
 @pytest.mark.parametrize(
     ("words", "exit_code", "said"),
     [

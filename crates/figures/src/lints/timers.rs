@@ -195,7 +195,11 @@ fn apart(facts: &Facts<'_>, executor: &Executor, held: Row<Callback>, by: Row<Ca
     if facts.tables.is_in_python(by) {
         return facts.apart_in_python(&name, shared);
     }
+    let group = |callback: Row<Callback>| facts.tables.callbacks[callback].callback_group;
+    let is_reentrant = facts.tables.callbacks[by].reentrant == Some(true);
+    let is_apart = group(by).zip(group(held)).is_some_and(|(by, held)| by != held || is_reentrant);
     match executor.threads {
+        threads if threads > 1 && is_apart => format!("more threads than {threads}; or less work in {name}"),
         1 => format!(
             "{name} in a callback group of its own on a multi-threaded executor{shared}, or in an executor of its \
              own; or less work in it"
