@@ -28,28 +28,57 @@ impl<K: Copy + Eq + Hash + Display> EventFiles<K> {
 
     /// Appends a thread's chunk to the file of its process.
     pub fn append(&mut self, process: K, pid: u32, chunk: &Chunk) -> Result<(), Failed> {
-        // The name has a number, because two hosts may have processes with the same id.
-        let named = || (self.folder.join(format!("{pid}-{process}.events")), 0);
-        let (path, chunks) = self.files.entry(process).or_insert_with(named);
+        let (path, chunks) = file(&self.folder, &mut self.files, process, pid);
         *chunks += 1;
-        put(path, HEADER_SIZE as u64 + (*chunks - 1) * CHUNK_SIZE as u64, chunk.bytes(), None)
+        put(path, std::iter::once((place(*chunks - 1), chunk.bytes())), None)
     }
 
-    /// Writes the header of each file; a process without one keeps none.
-    pub fn finish(self, header: impl Fn(&K) -> Option<FileHeader>) -> Result<(), Failed> {
+    /// Appends the last chunks of threads, each with its process and pid, and writes the header of each file; a process
+    /// without one keeps none.
+    pub fn finish<'c>(
+        mut self,
+        last: impl IntoIterator<Item = (K, u32, &'c Chunk)>,
+        header: impl Fn(&K) -> Option<FileHeader>,
+    ) -> Result<(), Failed> {
+        let mut rest: HashMap<K, Vec<(u64, &Chunk)>> = HashMap::new();
+        for (process, pid, chunk) in last {
+            let (_, chunks) = file(&self.folder, &mut self.files, process, pid);
+            rest.entry(process).or_default().push((*chunks, chunk));
+            *chunks += 1;
+        }
+        // Opening is what takes long of small files: each is opened once. Threads would wait for each other, because a
+        // file system makes one file of a folder at a time.
         for (process, (path, chunks)) in &self.files {
-            let Some(header) = header(process) else { continue };
-            put(path, 0, &header.write(*chunks), Some(HEADER_SIZE as u64 + chunks * CHUNK_SIZE as u64))?;
+            let header = header(process).map(|header| header.write(*chunks));
+            let parts = rest.get(process).into_iter().flatten().map(|(at, chunk)| (place(*at), chunk.bytes()));
+            let length = header.is_some().then(|| place(*chunks));
+            put(path, parts.chain(header.iter().map(|header| (0, header.as_slice()))), length)?;
         }
         Ok(())
     }
 }
 
-/// Writes into a file, which it creates if needed and extends to `length` bytes if that is given.
-fn put(path: &Path, offset: u64, bytes: &[u8], length: Option<u64>) -> Result<(), Failed> {
-    let write = || -> io::Result<()> {
+/// The file of a process, and how many chunks it has.
+fn file<'f, K: Copy + Eq + Hash + Display>(
+    folder: &Path,
+    files: &'f mut HashMap<K, (PathBuf, u64)>,
+    process: K,
+    pid: u32,
+) -> &'f mut (PathBuf, u64) {
+    // The name has a number, because two hosts may have processes with the same id.
+    files.entry(process).or_insert_with(|| (folder.join(format!("{pid}-{process}.events")), 0))
+}
+
+/// Where a chunk is in its file.
+fn place(chunk: u64) -> u64 {
+    HEADER_SIZE as u64 + chunk * CHUNK_SIZE as u64
+}
+
+/// Writes parts of a file, which it creates if needed and extends to `length` bytes if that is given.
+fn put<'b>(path: &Path, mut parts: impl Iterator<Item = (u64, &'b [u8])>, length: Option<u64>) -> Result<(), Failed> {
+    let mut write = || -> io::Result<()> {
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
-        file.write_all_at(bytes, offset)?;
+        parts.try_for_each(|(offset, bytes)| file.write_all_at(bytes, offset))?;
         length.map_or(Ok(()), |length| file.set_len(length))
     };
     write().map_err(|error| (path.to_path_buf(), error))

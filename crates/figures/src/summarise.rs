@@ -21,6 +21,7 @@ pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary
         let layers = figures::layers::figures(repeats);
         let (mut callbacks, mut chains) = (done(callbacks), done(chains));
         figures::emulated::withhold(&mut callbacks, &mut chains, repeats);
+        let points = workload.map(|w| figures::point::point(repeats, w, &chains)).into_iter().collect();
         let findings = done(findings);
         Summary {
             verdict: verdict::verdict(repeats, &chains, &callbacks, &findings),
@@ -29,7 +30,7 @@ pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary
             lifecycle: figures::lifecycle::figures(repeats),
             quality: figures::quality::figures(repeats),
             reactions: figures::reactions::figures(repeats),
-            points: workload.map(|w| figures::point::point(repeats, w, &chains)).into_iter().collect(),
+            points,
             callbacks,
             topics,
             bag_topics,

@@ -92,11 +92,9 @@ impl Writer {
 
     /// Writes the rest, and the header of each file. If there is only one process, its header says that `dropped`
     /// events are missing.
-    pub fn finish(mut self, processes: &[ProcessFacts], dropped: u64) -> Result<(), Failed> {
-        for thread in self.threads.iter().flatten() {
-            self.files.append(thread.process.0, thread.pid, &thread.chunk)?;
-        }
-        self.files.finish(|process| {
+    pub fn finish(self, processes: &[ProcessFacts], dropped: u64) -> Result<(), Failed> {
+        let last = self.threads.iter().flatten().map(|thread| (thread.process.0, thread.pid, &thread.chunk));
+        self.files.finish(last, |process| {
             let facts = processes.get(*process as usize)?;
             let dropped = if processes.len() == 1 { dropped } else { 0 };
             Some(FileHeader { dropped, ..facts.header.clone() })

@@ -1,5 +1,6 @@
 //! Plans when a run measures: warm-up, the measured window, and time for sent messages to arrive.
 
+use std::collections::HashMap;
 use std::time::Duration;
 use tacho_workload::callbacks::Load;
 use tacho_workload::model::{Executor, Node, Publication, Workload};
@@ -69,9 +70,13 @@ fn queued_bytes(workload: &Workload) -> u64 {
         let sent = p.rate_hz.map_or(1, |hz| (hz * duration_s).ceil() as u64);
         depth.min(sent).saturating_mul(p.size_bytes)
     };
+    let mut subscriptions: HashMap<&str, u64> = HashMap::new();
+    for subscription in workload.nodes.iter().flat_map(|node| &node.subscribes) {
+        *subscriptions.entry(&subscription.topic).or_default() += 1;
+    }
     let publications = workload.nodes.iter().flat_map(|node| &node.publishes);
     publications.fold(0, |bytes: u64, p| {
-        let to = workload.nodes.iter().flat_map(|node| &node.subscribes).filter(|s| s.topic == p.topic).count() as u64;
+        let to = subscriptions.get(p.topic.as_str()).copied().unwrap_or(0);
         bytes.saturating_add(held(p).saturating_mul(to))
     })
 }

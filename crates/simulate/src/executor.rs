@@ -51,6 +51,7 @@ pub(crate) struct Events {
 /// A thread of an executor.
 pub(crate) struct Worker {
     pub executor: usize,
+    pub process: usize,
     pub thread: Thread,
     /// Its stream of events.
     pub stream: usize,
@@ -64,8 +65,17 @@ pub(crate) struct Worker {
 
 impl Worker {
     /// A thread that has nothing to do yet.
-    pub fn of(executor: usize, thread: Thread, stream: usize) -> Worker {
-        Worker { executor, thread, stream, agenda: VecDeque::new(), begun: None, waits: Waits::ForTime, alarm: 0 }
+    pub fn of(executor: usize, process: usize, thread: Thread, stream: usize) -> Worker {
+        Worker {
+            executor,
+            process,
+            thread,
+            stream,
+            agenda: VecDeque::new(),
+            begun: None,
+            waits: Waits::ForTime,
+            alarm: 0,
+        }
     }
 }
 

@@ -167,7 +167,7 @@ impl Simulation {
                             _ => &latencies.timer,
                         };
                         let latency_ns = of.draw(&mut self.draws);
-                        let process = self.process_of(worker);
+                        let process = self.workers[worker].process;
                         let latency_ns = part(latency_ns, self.warmth(process, self.pause.until(now), now).timer);
                         self.rouse(worker, latency_ns, now, None)?;
                     }
@@ -189,16 +189,11 @@ impl Simulation {
         Ok(true)
     }
 
-    /// The process of a thread of an executor.
-    fn process_of(&self, worker: usize) -> usize {
-        self.nodes[self.executors[self.workers[worker].executor].first()].process
-    }
-
     fn used_so_far_ns(&self) -> Vec<i64> {
         let mut used_ns = vec![0; self.processes.len()];
         for (thread, named) in self.threads.iter().enumerate() {
             let process = match named.owner {
-                Owner::Worker(worker) => self.process_of(worker),
+                Owner::Worker(worker) => self.workers[worker].process,
                 Owner::Middleware(process) | Owner::Other(process) => process,
                 Owner::Background => continue,
             };

@@ -237,7 +237,7 @@ impl Builder<'_> {
                     let thread = self.thread(name, tid, owner, run.cpus_of(&of.name), run.priority_of(&of.name));
                     let stream = self.trace.add_stream(self.processes[process].file, tid);
                     workers.push(self.workers.len());
-                    self.workers.push(Worker::of(executor, thread, stream));
+                    self.workers.push(Worker::of(executor, process, thread, stream));
                 }
                 self.executors.push(Executor::of(index, workers, self.workload.is_on_events(of)));
                 executor

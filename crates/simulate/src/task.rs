@@ -11,12 +11,16 @@ use tacho_runner::phases::node_seed;
 use tacho_runner::planning::{input, task_library};
 use tacho_runner::protocol::TaskFigures;
 use tacho_tasks::{Error, Output, Sample};
+use tacho_workload::model::Work;
 use tacho_workload::tasks::TaskKind;
 use tacho_workload::Workload;
 
 /// Makes the task of each node of a repeat; absent: its work is a time.
 pub(crate) fn tasks(workload: &Workload, kinds: &[TaskKind], repeat: u32) -> Result<Vec<Option<TaskOfNode>>> {
     let made = workload.nodes.iter().enumerate().map(|(index, node)| {
+        if !matches!(node.work, Work::Task { .. }) {
+            return Ok(None);
+        }
         let library = task_library(node, kinds)?;
         let inputs: Vec<_> = node.subscribes.iter().map(|s| input(workload, &s.topic)).collect();
         let seed = node_seed(workload.run.seed, index, repeat);

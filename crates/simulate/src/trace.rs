@@ -79,13 +79,11 @@ impl Trace {
     }
 
     /// Writes the rest.
-    pub fn finish(mut self) -> Result<u64, Failed> {
-        for stream in self.streams.iter().flatten() {
-            self.files.append(stream.file, self.headers[stream.file].pid, &stream.chunk)?;
-        }
-        let headers = self.headers;
-        self.files.finish(|process| headers.get(*process).cloned())?;
-        Ok(self.events)
+    pub fn finish(self) -> Result<u64, Failed> {
+        let Trace { files, headers, streams, events, .. } = self;
+        let last = streams.iter().flatten().map(|stream| (stream.file, headers[stream.file].pid, &stream.chunk));
+        files.finish(last, |process| headers.get(*process).cloned())?;
+        Ok(events)
     }
 
     /// A node and the names of its callbacks, as rclcpp reports them.

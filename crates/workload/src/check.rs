@@ -13,7 +13,7 @@ use crate::rates::rates;
 use crate::read::Reading;
 use crate::tasks::TaskKind;
 use crate::units::{format_duration, format_frequency};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// An endpoint: index of its node, index within the node.
@@ -262,19 +262,27 @@ impl Check<'_> {
     fn loops(&self, report: &mut Report) {
         // An input of the one node makes it publish what makes the other compute: pairs of inputs would be exact, and
         // a node whose inputs answer on different topics is rare.
-        let triggers = |from: &Node, to: &Node| {
-            let inputs = || to.subscribes.iter().filter(|s| to.is_triggered() && !to.answers_to_input(s).is_empty());
+        let mut answering: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (at, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.is_triggered()) {
+            for input in node.subscribes.iter().filter(|s| !node.answers_to_input(s).is_empty()) {
+                answering.entry(&input.topic).or_default().push(at);
+            }
+        }
+        let follows = |from: &Node| {
             let answers = from.subscribes.iter().filter(|_| from.is_triggered()).flat_map(|s| from.answers_to_input(s));
-            let mut topics = answers.map(|answer| &from.publishes[answer.publication].topic);
-            topics.any(|topic| inputs().any(|s| s.topic == *topic))
+            let topics = answers.map(|answer| from.publishes[answer.publication].topic.as_str());
+            let all: BTreeSet<usize> = topics.flat_map(|topic| answering.get(topic)).flatten().copied().collect();
+            all.into_iter().collect()
         };
-        let follows = |from| (0..self.nodes.len()).filter(move |to| triggers(from, &self.nodes[*to])).collect();
         let successors: Vec<Vec<usize>> = self.nodes.iter().map(follows).collect();
         let mut told = vec![false; self.nodes.len()];
+        let mut reached: Vec<Option<usize>> = vec![None; self.nodes.len()];
+        let mut queue: Vec<usize> = Vec::new();
         for start in 0..self.nodes.len() {
             // Breadth first from `start`; remembers for each node the one before it.
-            let mut reached: Vec<Option<usize>> = vec![None; self.nodes.len()];
-            let mut queue = vec![start];
+            queue.drain(..).for_each(|node| reached[node] = None);
+            reached[start] = None;
+            queue.push(start);
             let mut next = 0;
             while next < queue.len() && reached[start].is_none() {
                 let from = queue[next];

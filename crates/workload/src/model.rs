@@ -12,7 +12,7 @@ pub use qos::{Qos, Unmet};
 pub use work::Work;
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 /// One point of a workload file: what runs once. `sweep` has already expanded lists that are sweeps.
@@ -481,6 +481,22 @@ impl Node {
     /// Whether the node has no input and computes only when a publication with a rate is due.
     pub fn computes_only_when_due(&self) -> bool {
         !self.publishes.is_empty() && self.publishes.iter().all(|p| p.rate_hz.is_some())
+    }
+}
+
+/// The nodes of a workload by name.
+pub struct ByName<'w>(HashMap<&'w str, &'w Node>);
+
+impl<'w> ByName<'w> {
+    /// Of this workload.
+    pub fn of(workload: &'w Workload) -> ByName<'w> {
+        ByName(workload.nodes.iter().map(|node| (node.name.as_str(), node)).collect())
+    }
+
+    /// The node that [is called](is_called) so.
+    pub fn called(&self, full_name: &str) -> Option<&'w Node> {
+        let short = || full_name.strip_prefix('/').and_then(|name| self.0.get(name));
+        self.0.get(full_name).or_else(short).copied()
     }
 }
 

@@ -10,7 +10,7 @@ use tacho_tables::near::partition_near;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::Rows;
 use tacho_tables::{Delivery, Endpoint, LostIn, MaybeNs, Message, Note, Process};
-use tacho_workload::model::{Start, Workload};
+use tacho_workload::model::{ByName, Start, Workload};
 
 /// What became of messages that a subscription neither took nor lost. Defined in docs/figures.md, "lost".
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -37,7 +37,8 @@ pub(super) fn lost(
 ) -> (Column<Endpoint, Option<Ends>>, Rows<Message>) {
     let mut ends: Column<Endpoint, Option<Ends>> = Column::of(vec![None; seen.endpoints.len()]);
     let mut rows = Rows::new();
-    let lost = Lost { seen, matched, ended, options, workload };
+    let by_name = workload.map(ByName::of);
+    let lost = Lost { seen, matched, ended, options, workload, by_name };
     in_order(
         matched.by_topic.iter(),
         |topic| lost.of_topic(topic),
@@ -56,6 +57,7 @@ struct Lost<'a> {
     ended: &'a Ended,
     options: &'a Options,
     workload: Option<&'a Workload>,
+    by_name: Option<ByName<'a>>,
 }
 
 #[derive(Default)]
@@ -216,8 +218,7 @@ impl Lost<'_> {
         let seen = self.seen;
         let ours = |endpoint: Row<Endpoint>| {
             let name = &seen.nodes[seen.endpoints[endpoint].node].name;
-            let is_it = |w: &Workload| w.nodes.iter().any(|n| tacho_workload::model::is_called(name, &n.name));
-            self.workload.is_some_and(is_it) || seen.ours[seen.process_of(endpoint)]
+            self.by_name.as_ref().is_some_and(|all| all.called(name).is_some()) || seen.ours[seen.process_of(endpoint)]
         };
         let together = self.workload.is_none_or(|w| w.run.start == Start::Together);
         together && ours(publisher) && ours(subscription)

@@ -138,12 +138,13 @@ fn deadlines_ns(
 ) -> Column<Endpoint, Option<i64>> {
     let mean_distances: Column<Topic, Option<i64>> =
         Column::of(matched.by_topic.iter().map(|of| mean_distance_ns(seen, &of.publications, options)));
+    let promises = workload.map(promise::Promises::of);
     let deadline = |endpoint: &EndpointSeen| {
         if endpoint.kind != EndpointKind::Publisher {
             return None;
         }
         let topic = &seen.topics.names[endpoint.topic];
-        let promised = workload.and_then(|w| promise::of(w, &seen.nodes[endpoint.node].name, topic));
+        let promised = promises.as_ref().and_then(|all| all.by(&seen.nodes[endpoint.node].name, topic));
         promised.and_then(|p| p.deadline_ns()).or(mean_distances[endpoint.topic])
     };
     Column::of(seen.endpoints.iter().map(deadline))

@@ -1,5 +1,6 @@
 //! What a workload promises of a publisher's messages: how often, and by when.
 
+use rustc_hash::FxHashMap as HashMap;
 use std::time::Duration;
 use tacho_workload::model::is_called;
 use tacho_workload::model::{Executor, Node, Publication, Workload};
@@ -11,10 +12,22 @@ pub struct Promise<'a> {
     publication: &'a Publication,
 }
 
-/// What is promised of a topic by a node of this full name; by any node, where none of the workload is called so.
-pub fn of<'a>(workload: &'a Workload, node: &str, topic: &str) -> Option<Promise<'a>> {
-    let all = || all(workload).filter(|p| p.publication.topic == topic);
-    all().find(|p| is_called(node, &p.node.name)).or_else(|| all().next())
+/// What a workload promises, by topic.
+pub struct Promises<'a>(HashMap<&'a str, Vec<Promise<'a>>>);
+
+impl<'a> Promises<'a> {
+    /// Of this workload.
+    pub fn of(workload: &'a Workload) -> Promises<'a> {
+        let mut by_topic: HashMap<&str, Vec<Promise<'a>>> = HashMap::default();
+        all(workload).for_each(|promise| by_topic.entry(&promise.publication.topic).or_default().push(promise));
+        Promises(by_topic)
+    }
+
+    /// What is promised of a topic by a node of this full name; by any node, where none of the workload is called so.
+    pub fn by(&self, node: &str, topic: &str) -> Option<Promise<'a>> {
+        let all = self.0.get(topic)?;
+        all.iter().find(|p| is_called(node, &p.node.name)).or(all.first()).copied()
+    }
 }
 
 /// Every publication of a workload.

@@ -31,13 +31,14 @@ pub const BEHIND: Lint = Lint {
                 Some((row.publisher, Ran { callback, tid, start_ns, end_ns: end_ns.get()?, cpu_ns }))
             })
         });
+        let promises = facts.workload.map(promise::Promises::of);
         let case = |publisher: Row<Endpoint>| {
             let sends = sends.of(publisher);
             let (node, topic) = facts.endpoint(publisher);
             let skipped = facts.tables.endpoints[publisher].skipped.unwrap_or(0) as usize;
             let refused = facts.tables.endpoints[publisher].refused.unwrap_or(0) as usize;
             let due = sends.len() + refused + skipped;
-            let promised = facts.workload.and_then(|w| promise::of(w, &node, topic)?.period_ns());
+            let promised = promises.as_ref().and_then(|all| all.by(&node, topic)?.period_ns());
             let period = promised.or_else(|| period_ns(sends, due)).filter(|ns| *ns > 0)?;
             let late = sends.iter().filter(|(due, sent)| sent - due >= period).count();
             if late + skipped < 2 || (late + skipped) as f64 <= BEHIND_PART * due as f64 {

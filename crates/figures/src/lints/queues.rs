@@ -74,6 +74,9 @@ pub const LOSSY_BEST_EFFORT: Lint = Lint {
 };
 
 fn lossy(facts: &Facts<'_>, subscription: Row<Endpoint>, received: Received<'_>) -> Option<Case> {
+    if received.lost.is_empty() {
+        return None;
+    }
     let depth = depth_of_best_effort(facts, subscription)?;
     let traffic = facts.traffic(subscription, received);
     let lost = received.lost.iter().filter(|lost| overwritten(&traffic, **lost, depth).is_none()).count();

@@ -41,7 +41,7 @@ impl Simulation {
         let (handle, callback, around_ns) = (of.handle, of.callback, of.around_ns);
         let process = self.nodes[node].process;
         let left = self.warmth(process, message.pause_ns, now).receive_cpu;
-        self.processes[process].pause.end(now);
+        self.end_pause(process, now);
         self.compute_around(node, part(around_ns, left), now)?;
         self.trace.put(stream, now, number::rclcpp_executor_execute, &[handle])?;
         self.trace.put(stream, now, number::rclcpp_take, &[message.address])?;

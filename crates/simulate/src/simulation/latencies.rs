@@ -37,8 +37,24 @@ impl Simulation {
         self.latencies[of].wake_up.draw(&mut self.draws)
     }
 
+    /// How long a process has neither sent nor received.
+    pub(super) fn pause_of(&self, process: usize, now: i64) -> Option<i64> {
+        (!self.warmth.is_empty()).then(|| self.processes[process].pause.until(now)).flatten()
+    }
+
+    /// Counts that a process sends or receives now.
+    pub(super) fn end_pause(&mut self, process: usize, now: i64) {
+        if !self.warmth.is_empty() {
+            self.processes[process].pause.end(now);
+        }
+    }
+
     /// What is left of the costs of a process, after a pause of the system.
     pub(super) fn warmth(&self, process: usize, of_system_ns: Option<i64>, now: i64) -> Warmth {
-        Warmth::after(&self.warmth, &[of_system_ns, self.processes[process].pause.until(now)])
+        // Whoever has measured none needs no look at the process, which of thousands is in no cache.
+        if self.warmth.is_empty() {
+            return Warmth::WHOLE;
+        }
+        Warmth::after(&self.warmth, &[of_system_ns, self.pause_of(process, now)])
     }
 }

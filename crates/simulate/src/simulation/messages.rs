@@ -16,10 +16,10 @@ impl Simulation {
         let data = self.nodes[node].activity.as_mut().and_then(|activity| activity.filled[publisher].take());
         let process = self.nodes[node].process;
         let pause_ns = self.pause.until(now);
-        let of_process_ns = self.processes[process].pause.until(now);
+        let of_process_ns = self.pause_of(process, now);
         let warmth = self.warmth(process, pause_ns, now);
         self.pause.end(now);
-        self.processes[process].pause.end(now);
+        self.end_pause(process, now);
         let of = &mut self.nodes[node].publishers[publisher];
         let (publisher_id, sequence, address) = (of.id, of.sequence, of.message);
         let message = Message { publisher_id, sequence, stamp_ns: now, content_ns, address, pause_ns, data };
@@ -34,9 +34,10 @@ impl Simulation {
             if link.loss > 0.0 && self.draws.uniform() <= link.loss {
                 continue;
             }
-            let at_receiver = &self.processes[self.nodes[link.node].process].pause;
-            let pauses = [pause_ns, of_process_ns, at_receiver.until(now)];
+            let receiver = link.node;
+            let pauses = [pause_ns, of_process_ns, self.pause_of(self.nodes[receiver].process, now)];
             let left = Warmth::after(&self.warmth, &pauses).transit;
+            let link = &mut self.links[link_number];
             let transit_ns = part(link.transit.draw(&mut self.draws), left);
             // It occupies a link between hosts after the one before it.
             let leaves_ns = now.max(link.free_ns);

@@ -3,7 +3,7 @@
 
 use super::{ends, Ends, NS_PER_US};
 use crate::figures::Repeat;
-use tacho_analysis::promise;
+use tacho_analysis::promise::Promises;
 use tacho_tables::row::Column;
 use tacho_tables::summary::{Distribution, PublisherFigures};
 use tacho_tables::{Endpoint, EndpointKind};
@@ -29,10 +29,11 @@ struct Publisher {
 
 pub(super) fn publishing(repeats: &[Repeat<'_>], workload: &Workload) -> Publishing {
     let mut all: Ends<Publisher> = Ends::new();
+    let promises = Promises::of(workload);
     for Repeat { tables, .. } in repeats {
         let mut of_row: Column<Endpoint, Option<usize>> = Column::of(vec![None; tables.endpoints.len()]);
         for (row, end) in ends(tables, EndpointKind::Publisher) {
-            let period_ns = promise::of(workload, &end.node, &end.topic).and_then(|p| p.period_ns());
+            let period_ns = promises.by(&end.node, &end.topic).and_then(|p| p.period_ns());
             let index = all.index(end);
             of_row[row] = Some(index);
             let publisher = &mut all.order[index].1;

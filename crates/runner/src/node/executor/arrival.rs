@@ -262,7 +262,10 @@ impl NodeExecutor {
     fn hears_late(&mut self, now_ns: i64) -> Result<bool, Failure> {
         if !self.ending.is_stopped(now_ns) {
             for index in 0..self.subscriptions.len() {
-                self.take_one(index)?;
+                match self.is_reentrant {
+                    true => self.take_without_interpreter(index)?,
+                    false => drop(self.take_one(index)?),
+                }
             }
         }
         Ok(now_ns < self.ending.at(now_ns))

@@ -62,6 +62,13 @@ impl NodeExecutor {
         Begun { of: Callback::Timer(timer), address: of.callback, start_ns, content_ns: due_ns, times_ns, due }
     }
 
+    /// Takes a message and runs its callback. In Python, a thread that has the interpreter may wait for this node.
+    pub(super) fn take_without_interpreter(&mut self, index: usize) -> Result<(), Failure> {
+        let Some(begun) = self.begin_input(index)? else { return Ok(()) };
+        begun.spend(None);
+        self.end(begun)
+    }
+
     /// Publishes what a callback publishes, and ends it.
     pub(super) fn end(&mut self, begun: Begun) -> Result<(), Failure> {
         let Begun { of, address, start_ns, content_ns, due, .. } = begun;
