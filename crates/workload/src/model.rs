@@ -3,16 +3,18 @@
 //! Every list keeps the order of the file. Node processes receive the model as JSON. `parse` reads the YAML that people
 //! write; `write` and `kept` write and read the YAML in a run directory.
 
+mod by_name;
 mod chain;
 mod qos;
 mod work;
 
+pub use by_name::{is_called, ByName};
 pub use chain::{topics_between, Chain};
 pub use qos::{Qos, Unmet};
 pub use work::Work;
 
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// One point of a workload file: what runs once. `sweep` has already expanded lists that are sweeps.
@@ -482,25 +484,4 @@ impl Node {
     pub fn computes_only_when_due(&self) -> bool {
         !self.publishes.is_empty() && self.publishes.iter().all(|p| p.rate_hz.is_some())
     }
-}
-
-/// The nodes of a workload by name.
-pub struct ByName<'w>(HashMap<&'w str, &'w Node>);
-
-impl<'w> ByName<'w> {
-    /// Of this workload.
-    pub fn of(workload: &'w Workload) -> ByName<'w> {
-        ByName(workload.nodes.iter().map(|node| (node.name.as_str(), node)).collect())
-    }
-
-    /// The node that [is called](is_called) so.
-    pub fn called(&self, full_name: &str) -> Option<&'w Node> {
-        let short = || full_name.strip_prefix('/').and_then(|name| self.0.get(name));
-        self.0.get(full_name).or_else(short).copied()
-    }
-}
-
-/// Whether a workload's name means this node: its full name, or the name without the root namespace.
-pub fn is_called(full_name: &str, name: &str) -> bool {
-    full_name == name || full_name.strip_prefix('/') == Some(name)
 }
