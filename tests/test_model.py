@@ -8,6 +8,7 @@ import pyarrow.parquet as parquet
 import pytest
 import yaml
 from places import ROOT
+from thread_pool import thread_pool
 from twins import hz, ms, slept_ms
 
 CALLBACKS = """
@@ -219,29 +220,12 @@ def test_callback_groups_are_run_recorded_predicted_and_in_the_twin(tacho, twin)
     assert worst["apart"] < 30 and worst["together"] > 90, worst
 
 
-REENTRANT = """
-middleware: inproc
-nodes:
-  lidar: {publishes: {/points: {rate: 50 Hz, depth: 100}}}
-  node:
-    thread: many
-    threads: 4
-    subscribes: {/points: {sleep: 45 ms, depth: 100, group: GROUP}}
-    timers: {tick: {rate: 20 Hz, sleep: 30 ms, group: GROUP}}
-    publishes: {/pose: {from: /points, depth: 100}}
-  beside: {thread: many, subscribes: {/pose: {depth: 100}}}
-  planner: {subscribes: {/pose: {depth: 100}}}
-chains: {points: [lidar, node, planner]}
-run: {duration: 4 s}
-"""
-
-
 @pytest.mark.timing
 def test_callbacks_of_a_reentrant_group_run_beside_themselves_measured_predicted_and_in_the_twin(tacho, twin):
-    """A message comes every 20 ms, and its callback sleeps 45 ms: two or three are in it at once."""
+    """Two or three messages are in the callback at once."""
     medians = {}
     for run, group in (("beside", "reentrant"), ("in-turn", "one")):
-        (tacho.directory / "w.yaml").write_text(REENTRANT.replace("GROUP", group))
+        (tacho.directory / "w.yaml").write_text(thread_pool(group))
         tacho("bench", "w.yaml", "--cpu-time", "-o", run)
         rows = parquet.read_table(tacho.directory / run / "tables/callbacks.parquet").to_pylist()
         assert [row["reentrant"] for row in rows].count(True) == (2 if run == "beside" else 0), rows

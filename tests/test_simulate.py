@@ -4,6 +4,7 @@ import json
 import signal
 
 import pytest
+from thread_pool import thread_pool
 from waiting import finished, wait_for
 
 SPINNING = """
@@ -114,25 +115,9 @@ def test_a_sweep_of_a_workload_without_costs(tacho, workloads):
     assert latencies.keys() == {"1 ms", "3 ms"}
 
 
-OVERLOADED = """
-middleware: inproc
-nodes:
-  lidar: {publishes: {/points: {rate: 50 Hz, depth: 100}}}
-  node:
-    thread: many
-    threads: 4
-    subscribes: {/points: {sleep: 95 ms, depth: 100, group: reentrant}}
-    timers: {tick: {rate: 20 Hz, sleep: 30 ms, group: reentrant}}
-    publishes: {/pose: {from: /points, depth: 100}}
-  beside: {thread: many, subscribes: {/pose: {depth: 100}}}
-chains: {points: [lidar, node, beside]}
-run: {duration: 4 s}
-"""
-
-
 def test_of_an_executor_whose_threads_are_all_busy_no_single_one_is_blamed(tacho):
     """The messages need 4.75 threads and the timer 0.6, and there are 4."""
-    (tacho.directory / "w.yaml").write_text(OVERLOADED)
+    (tacho.directory / "w.yaml").write_text(thread_pool("reentrant", sleep="95 ms"))
     tacho("simulate", "w.yaml", "-o", "run")
     explained = tacho.json("explain", "run")
     first, *others = explained["verdict"]["culprits"]

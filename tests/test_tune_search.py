@@ -194,14 +194,13 @@ def test_what_cannot_be_planned_is_an_error_that_names_it(tacho, measured, words
 
 
 def recorded_without_stall(tacho, drive):
-    """A run of six seconds in which the machine did not stall. If it did, for 60 ms, each simulated drive stalls as
-    often, and none is safe at more than the speed as it is."""
+    """A run of six seconds in which the machine did not stall. After a stall of 60 ms, each simulated drive stalls as
+    often, and no plan is safe at more than the speed as it is."""
     for run in (f"run-{attempt}" for attempt in range(8)):
         tacho(*drive, "--speed", "5m/s", "--duration", "6s", "-o", run)
         rates = {topic["topic"]: topic["rate_hz"] for topic in read(tacho, f"{run}/summary.json")["topics"]}
-        if (
-            min(rates["/vehicle_state"], rates["/actuators"]) > 99.5
-        ):  # nominally 100; a stalled timer skips what it missed
+        # Nominally 100 Hz: a timer skips what it missed in a stall.
+        if min(rates["/vehicle_state"], rates["/actuators"]) > 99.5:
             return run
     pytest.fail("the machine stalled in each of eight recordings")
 

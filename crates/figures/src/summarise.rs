@@ -21,6 +21,7 @@ pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary
         let layers = figures::layers::figures(repeats);
         let (mut callbacks, mut chains) = (done(callbacks), done(chains));
         figures::emulated::withhold(&mut callbacks, &mut chains, repeats);
+        // While the lints still run.
         let points = workload.map(|w| figures::point::point(repeats, w, &chains)).into_iter().collect();
         let findings = done(findings);
         Summary {

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, HashMap};
 use tacho_events::run::{Load, RunDirectory, RunInfo};
 use tacho_tables::row::{Column, Row};
 use tacho_tables::{store, Endpoint, EndpointKind, Execution, Tables};
-use tacho_workload::model::{is_called, Executor, Node, Workload};
+use tacho_workload::model::{ByName, Executor, Node, Workload};
 
 /// Process and thread.
 type Thread = (usize, u32);
@@ -228,8 +228,8 @@ impl<'a> Run<'a> {
             places.extend(of.iter().enumerate().map(|(place, (.., row))| (*row, (*thread, place))));
         }
         let after = after(tables);
-        let called = |node: &tacho_tables::Node| workload.nodes.iter().find(|of| is_called(&node.name, &of.name));
-        let nodes = Column::of(tables.nodes.iter().map(called));
+        let by_name = ByName::of(workload);
+        let nodes = Column::of(tables.nodes.iter().map(|node| by_name.called(&node.name)));
         let topics = |endpoint: &Endpoint| match (endpoint.kind, nodes[endpoint.node]) {
             (EndpointKind::Publisher, Some(node)) => topic(workload, node, &endpoint.topic).into_iter().collect(),
             (EndpointKind::Publisher, None) => vec![],

@@ -257,7 +257,7 @@ impl Builder<'_> {
             _ => self.nodes[index - 1].handle,
         };
         let has_several_threads = self.executors[executed_by].has_several_threads();
-        let is_reentrant = has_several_threads && of.callback_groups().iter().all(|group| group.is_reentrant);
+        let is_reentrant = has_several_threads && of.is_reentrant();
         let of_group = (self.address(), !is_reentrant);
         let task = if group == 0 { self.tasks[in_workload].take() } else { None };
         let mut subscriptions = Vec::new();

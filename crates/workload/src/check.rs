@@ -337,16 +337,16 @@ impl Check<'_> {
                     format!("work of at most {}", format_duration(period)),
                 );
             };
-            let at_once = self.reading.workload.at_once(node) as f64;
-            let period = |hz: f64| Duration::from_secs_f64(at_once / hz);
+            let at_once = self.reading.workload.at_once(node);
+            let period = |hz: f64| Duration::from_secs_f64(at_once as f64 / hz);
             // A part in a million absorbs the rounding of 1/hz.
-            let exceeds = |hz: f64| sustained.as_secs_f64() * hz > at_once + 1e-6;
+            let exceeds = |hz: f64| sustained.as_secs_f64() * hz > at_once as f64 + 1e-6;
             match (node.executor, *activations) {
                 (_, Some(hz)) if hz > 0.0 && exceeds(hz) => longer(
                     "work-exceeds-period",
                     match at_once {
-                        1.0 => format!("the time between its activations ({} a second)", trim(hz)),
-                        _ => format!("{at_once} callbacks at once have between {} activations a second", trim(hz)),
+                        1 => format!("the time between its activations ({} a second)", trim(hz)),
+                        _ => format!("the time between its activations ({} a second, {at_once} at once)", trim(hz)),
                     },
                     period(hz),
                     "it falls behind",

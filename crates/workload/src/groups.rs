@@ -1,6 +1,6 @@
 //! Callback groups: callbacks of a node that exclude each other, and those that exclude none.
 
-use crate::model::{Node, Publication};
+use crate::model::{Node, Publication, MOST_THREADS};
 
 /// The name of the group whose callbacks run beside each other and beside themselves, as rclcpp's reentrant group.
 pub const REENTRANT: &str = "reentrant";
@@ -14,8 +14,6 @@ pub struct CallbackGroup {
     pub inputs: Vec<usize>,
     /// Its publications, by their index in the node.
     pub outputs: Vec<usize>,
-    /// Whether its callbacks run beside each other and beside themselves.
-    pub is_reentrant: bool,
 }
 
 impl Node {
@@ -51,8 +49,7 @@ impl Node {
         let groups = self.groups();
         if groups.len() == 1 {
             let (inputs, outputs) = ((0..self.subscribes.len()).collect(), (0..self.publishes.len()).collect());
-            let is_reentrant = groups[0] == Some(REENTRANT);
-            return vec![CallbackGroup { node: self.clone(), inputs, outputs, is_reentrant }];
+            return vec![CallbackGroup { node: self.clone(), inputs, outputs }];
         }
         // What no callback publishes belongs to the first.
         let home = |publication| self.groups_of(publication).first().copied().unwrap_or(groups[0]);
@@ -68,15 +65,25 @@ impl Node {
                 timers: self.timers.iter().filter(|timer| is_own(&timer.own.group)).cloned().collect(),
                 ..self.clone()
             };
-            CallbackGroup { node, inputs, outputs, is_reentrant: *group == Some(REENTRANT) }
+            CallbackGroup { node, inputs, outputs }
         };
         groups.iter().map(of_group).collect()
     }
 
-    /// Whether several threads can run its callbacks beside each other.
-    pub fn runs_beside_itself(&self) -> bool {
+    /// Whether all its callbacks are of the reentrant group.
+    pub fn is_reentrant(&self) -> bool {
+        self.groups() == [Some(REENTRANT)]
+    }
+
+    /// How many of its callbacks several threads run beside each other at most: one of each group, and any number of
+    /// the reentrant one.
+    pub fn at_once(&self) -> usize {
         let groups = self.groups();
-        groups.len() > 1 || groups[0] == Some(REENTRANT)
+        if groups.contains(&Some(REENTRANT)) {
+            MOST_THREADS
+        } else {
+            groups.len()
+        }
     }
 }
 
@@ -129,13 +136,13 @@ mod tests {
             ))
         };
         let all = of("");
-        assert!(all.runs_beside_itself() && all.callback_groups()[0].is_reentrant);
+        assert!(all.is_reentrant() && all.at_once() == MOST_THREADS);
         assert_eq!(all.callback_groups()[0].node, all);
         let with_own = of(", timers: {tick: {rate: 1 Hz}}");
         let of_groups: Vec<_> =
-            with_own.callback_groups().iter().map(|of| (of.is_reentrant, of.outputs.len())).collect();
+            with_own.callback_groups().iter().map(|of| (of.node.is_reentrant(), of.outputs.len())).collect();
         assert_eq!(of_groups, [(true, 1), (false, 0)]);
-        assert!(!node("{subscribes: {/a: {group: g}, /b: {group: g}}}").runs_beside_itself());
+        assert_eq!(node("{subscribes: {/a: {group: g}, /b: {group: g}}}").at_once(), 1);
     }
 
     #[test]

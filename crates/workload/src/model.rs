@@ -396,15 +396,12 @@ impl Workload {
         threads(on_thread_of(&self.nodes, node))
     }
 
-    /// How many callbacks of a node run beside each other at most: one of each group, and any number of a reentrant
-    /// one.
+    /// How many callbacks of a node its threads run beside each other at most.
     pub fn at_once(&self, node: &Node) -> usize {
-        if !node.runs_beside_itself() {
-            return 1;
+        match node.at_once() {
+            1 => 1, // whatever its threads, which takes a look at all nodes
+            groups => groups.min(self.threads_of(node)),
         }
-        let groups = node.callback_groups();
-        let any = groups.iter().any(|group| group.is_reentrant);
-        self.threads_of(node).min(if any { MOST_THREADS } else { groups.len() })
     }
 
     /// Whether the executor of a node runs what came first. On rclpy, its transport says so.

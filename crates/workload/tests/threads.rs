@@ -79,7 +79,7 @@ fn callbacks_that_run_beside_each_other_have_time_beside_each_other() {
     };
     for (threads, options, expected) in [
         (4, "group: reentrant", None),
-        (2, "group: reentrant", Some("2 callbacks at once have between 101 activations a second")),
+        (2, "group: reentrant", Some("the time between its activations (101 a second, 2 at once)")),
         (4, "", Some("the time between its activations (101 a second)")),
     ] {
         let (_, warnings) = parse(&of(options).replace("THREADS", &threads.to_string()), "test.yaml").unwrap();
@@ -101,7 +101,7 @@ fn groups_are_of_callbacks_that_run_beside_others_and_publish_for_themselves() {
     assert_eq!(parse(&tacho_workload::write(&workload), "test.yaml").unwrap().0, workload);
     let reentrant = of("/t: {group: reentrant}, /u: {group: reentrant}", ", publishes: [/x]");
     let (workload, _) = parse(&format!("{reentrant}  c: {{subscribes: [/x]}}\n"), "test.yaml").unwrap();
-    assert!(workload.nodes[1].callback_groups()[0].is_reentrant);
+    assert!(workload.nodes[1].is_reentrant());
     for (text, name) in [
         (of(apart, ", publishes: [/x]"), "split-output"),
         (of(apart, ", timers: {tick: {rate: 1 Hz}}, publishes: {/x: {from: [/t, tick]}}"), "split-output"),

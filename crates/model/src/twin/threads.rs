@@ -46,7 +46,7 @@ impl Maker<'_> {
         for Place { name, process, homes, overlaps } in &places {
             let Some(at) = self.nodes.iter().position(|(node, _)| node.name == *name) else { continue };
             let beside = places.iter().filter(|of| of.process == *process).count();
-            let has_groups = || self.nodes[at].0.runs_beside_itself();
+            let has_groups = || self.nodes[at].0.at_once() > 1;
             let shares = match homes.first().filter(|_| homes.len() == 1) {
                 Some(Home::Threads(..)) if has_groups() => true,
                 Some(_) => places.iter().any(|of| of.name != *name && of.process == *process && of.homes == *homes),
@@ -76,7 +76,7 @@ impl Maker<'_> {
                 let topics = merged.join(", ");
                 remarks.push(format!("Callbacks of several groups publish {topics}: here they are of one group."));
             }
-            if *overlaps && !node.runs_beside_itself() {
+            if *overlaps && node.at_once() == 1 {
                 remarks.push("Its callbacks ran beside each other, here one at a time.".into());
                 self.lacks.push(format!("{name} ran its callbacks beside each other (callback groups)."));
             } else if homes.len() > 1 {

@@ -193,7 +193,7 @@ impl NodeExecutor {
                 serves: planned.serves,
             })
             .collect();
-        let is_reentrant = thread.threads > 1 && plan.node.callback_groups().iter().all(|group| group.is_reentrant);
+        let is_reentrant = thread.threads > 1 && plan.node.is_reentrant();
         if thread.threads > 1 {
             let group = entities::address();
             let join = |object, what| trace.in_group(group, object, what, !is_reentrant);

@@ -243,8 +243,7 @@ impl Check<'_> {
                 let mut refuse = |message: String, found: String, expected: &str| {
                     report.error("threads-of-one", places.threads, message, found, expected);
                 };
-                let is_alone = of_thread().count() < 2;
-                if is_alone && (node.thread.is_none() || !node.runs_beside_itself()) {
+                if of_thread().map(Node::at_once).sum::<usize>() < 2 {
                     let message = format!("`{}` runs its callbacks one at a time", node.name);
                     let found = format!("`threads: {threads}` of a node that shares no thread");
                     let expected = "no `threads`, the same `thread` for several nodes, or a `group` for some of its \

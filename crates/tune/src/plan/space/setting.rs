@@ -6,8 +6,7 @@ use super::fusion::{fuse, Fusion};
 use super::on_thread;
 use super::phases::{shift, Shift};
 use crate::apply::{describe, wake_on_arrival, Change};
-use tacho_workload::groups::CallbackGroup;
-use tacho_workload::model::{threads, Executor, Node, Order, Scheduling, Workload, MOST_THREADS};
+use tacho_workload::model::{threads, Executor, Node, Order, Scheduling, Workload};
 use tacho_workload::units::format_percent;
 
 /// One option of a knob.
@@ -168,11 +167,9 @@ fn leave_thread(workload: &mut Workload, node: &str) {
     set_threads(workload, &thread, threads);
 }
 
-/// How many callbacks a thread could run beside each other, if it were several: one of each callback group, and any
-/// number of a reentrant one.
+/// How many callbacks a thread could run beside each other, if it were several.
 pub(super) fn at_once(workload: &Workload, thread: &str) -> usize {
-    let of = |group: CallbackGroup| if group.is_reentrant { MOST_THREADS } else { 1 };
-    on_thread(workload, thread).flat_map(Node::callback_groups).map(of).sum()
+    on_thread(workload, thread).map(Node::at_once).sum()
 }
 
 /// Gives the nodes that share a thread so many; one that is alone and has one callback group has one.
