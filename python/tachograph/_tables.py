@@ -381,6 +381,25 @@ class Tables(ABC):
         """
         return self.table("executors", names=names, columns=columns)
 
+    def slowdowns(self, *, names: bool = True, columns: Sequence[str] | None = None) -> pa.Table:
+        """One row a stretch of time in which a thread that executes callbacks computed more slowly than usual ([`slow-
+        cpu`](lints.md#slow-cpu)).
+
+        Columns:
+            row_id (uint32): Number of the row, from 0.
+            process (row of processes): Its process.
+            tid (uint32): The thread.
+            from_ns (int64, ns): Start of the first execution in it.
+            to_ns (int64, ns): End of the last one.
+            callbacks_factor (double): Median, over those executions, of their duration over the median duration of
+                their callback.
+            steps_factor (double): The same of the steps of the client library.
+            executions (uint32): Its executions of callbacks that usually take the same each time.
+            callbacks (uint32): Their callbacks.
+            longer_ns (int64, ns): What these executions took above the median of their callbacks.
+        """
+        return self.table("slowdowns", names=names, columns=columns)
+
     def links(self, *, names: bool = True, columns: Sequence[str] | None = None) -> pa.Table:
         """One row an input and an output of a node on a chain: how the one was tied to the other.
 

@@ -8,6 +8,7 @@ mod notes;
 mod observe;
 mod runs;
 mod saves;
+mod slowdowns;
 mod stages;
 mod window;
 

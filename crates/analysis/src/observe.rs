@@ -18,6 +18,7 @@ pub(crate) mod services;
 pub(crate) mod serving;
 pub(crate) mod signals;
 pub(crate) mod simulated;
+pub(crate) mod steps;
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use tacho_tables::row::{Column, Row};
@@ -67,6 +68,7 @@ pub(crate) struct Seen {
     pub groups: groups::Groups,
     pub lifecycle: lifecycle::Lifecycle,
     pub signals: signals::Signals,
+    pub steps: steps::Steps,
     /// Clocks of microcontrollers, by process.
     pub board_clocks: HashMap<Row<Process>, BoardClock>,
     /// Link annotations: subscription, publisher, what they say; each once.

@@ -17,6 +17,7 @@ mod machine;
 mod overhead;
 mod pool;
 mod ran;
+mod slow_cpu;
 mod steady;
 
 use crate::figures::Repeat;
@@ -134,6 +135,7 @@ fn of_chain(repeats: &[Repeat<'_>], ran: &Ran, chain: &ChainFigures) -> OfChain 
     let lost = lost::suspects(repeats, &late, chain, &suspects);
     suspects.extend(lost);
     suspects.extend(late_start::suspects(repeats, chain));
+    suspects.extend(slow_cpu::suspect(repeats, &late, chain));
     pool::behind_what_blocks(&late, &mut suspects);
     let times = chain.end_to_end_ms.as_ref();
     let verdict = Verdict {

@@ -17,7 +17,8 @@ use tacho_events::bag::{BagMessage, BagTopic};
 use tacho_events::testing::FileBuilder;
 use tacho_events::RunDirectory;
 use tacho_figures::analyse_and_store;
-use tacho_tables::{store, Note, Tables};
+use tacho_tables::row::Row;
+use tacho_tables::{store, Note, Slowdown, Tables};
 
 fn run() -> FileBuilder {
     FileBuilder::new()
@@ -50,7 +51,18 @@ fn run() -> FileBuilder {
 fn every_row_and_every_absence_comes_back_from_parquet() {
     let folder = tempfile::tempdir().expect("folder");
     let directory = run().write(folder.path()).expect("write");
-    let tables = tacho_analysis::analyse(&directory, None, &mut |_| {}).expect("analyse");
+    let mut tables = tacho_analysis::analyse(&directory, None, &mut |_| {}).expect("analyse");
+    tables.slowdowns.push(Slowdown {
+        process: Row::new(1),
+        tid: 2,
+        from_ns: 150,
+        to_ns: 180,
+        callbacks_factor: 1.5,
+        steps_factor: 1.625,
+        executions: 7,
+        callbacks: 3,
+        longer_ns: -4,
+    });
     assert!(
         !tables.hops.is_empty()
             && !tables.notes.is_empty()
@@ -61,7 +73,7 @@ fn every_row_and_every_absence_comes_back_from_parquet() {
     let left: Vec<_> =
         std::fs::read_dir(directory.tables()).expect("tables").map(|e| e.expect("entry").file_name()).collect();
     assert!(left.iter().all(|n| n.to_string_lossy().ends_with(".parquet")), "{left:?}");
-    assert_eq!(left.len(), 25);
+    assert_eq!(left.len(), 26);
 }
 
 /// A column as docs/tables.md describes it: what it is called, and its type.

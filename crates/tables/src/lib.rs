@@ -23,6 +23,7 @@ pub mod row;
 pub mod rows;
 mod signals;
 mod sizes;
+mod slowdowns;
 pub mod store;
 pub mod summary;
 mod threads;
@@ -40,6 +41,7 @@ pub use named::named;
 pub use parts::Parts;
 pub use signals::{length, Sample, Signal};
 pub use sizes::Sizes;
+pub use slowdowns::Slowdown;
 pub use threads::{ExecutorThread, OffCpu, Preemption};
 
 use crate::row::Row;
@@ -90,6 +92,8 @@ pub struct Tables {
     pub preemptions: Rows<Preemption>,
     /// One row a thread that executes callbacks: how its time divides.
     pub executors: Vec<ExecutorThread>,
+    /// One row a stretch of time in which a thread that executes callbacks computed more slowly than usual.
+    pub slowdowns: Vec<Slowdown>,
     /// One row a signal that the task of a node reports over time.
     pub signals: Vec<Signal>,
     /// One row a value of a signal, in the order in which they were reported.

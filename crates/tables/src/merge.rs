@@ -99,6 +99,10 @@ impl Tables {
             row.executor = row.executor.map(|executor| executor + executors);
             row
         }));
+        self.slowdowns.extend(other.slowdowns.into_iter().map(|mut row| {
+            row.process = row.process.moved(processes);
+            row
+        }));
         self.links.extend(other.links.into_iter().map(|mut row| {
             row.node = row.node.moved(nodes);
             row

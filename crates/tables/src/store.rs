@@ -241,6 +241,9 @@ tables! {
         process, tid, executor, executor_threads, from_ns, to_ns, waiting_ns, empty_waits, ready_ns, executing_ns,
         running_ns, runnable_ns, blocked_ns, voluntary_switches, involuntary_switches,
     }
+    slowdowns: Slowdown {
+        process, tid, from_ns, to_ns, callbacks_factor, steps_factor, executions, callbacks, longer_ns,
+    }
     links: Link { node, input, output, rule, evidence, confidence, outputs, followed, guess }
     inputs: ChainInput { chain, start_ns, previous_ns, reflected_ns, last_used_ns, replaced_ns }
     causes: Cause { chain, instance, position, kind, by, execution, from_ns, duration_ns, usual_ns, count }

@@ -152,6 +152,7 @@ impl Collector {
             of.buffers.lying().filter_map(|(buffer, publication)| Some((publication, of.endpoint_of_buffer(buffer)?)))
         });
         self.seen.lying = lying.collect();
+        self.seen.steps.finish();
     }
 
     pub fn push(&mut self, event: &Event, texts: &Texts) {
@@ -251,6 +252,7 @@ impl Collector {
             }
         }
         let responded = self.threads[stream].responded.take();
+        self.seen.steps.push(stream, &event.payload, now);
         match event.payload {
             Payload::RclcppExecutorWaitForWork { .. } => {
                 let thread = &mut self.threads[stream];

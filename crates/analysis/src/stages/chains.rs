@@ -11,10 +11,11 @@ use crate::link::fate::Fates;
 use crate::link::Messages;
 use crate::notes::Place;
 use crate::observe::Seen;
+use crate::slowdowns::slowdowns;
 use crate::Asked;
 use tacho_tables::in_order::both;
 use tacho_tables::row::Row;
-use tacho_tables::{Cause, ExecutorThread, HostClock, Note, Tables};
+use tacho_tables::{Cause, ExecutorThread, HostClock, Note, Slowdown, Tables};
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
 
@@ -24,6 +25,7 @@ pub(crate) struct Chains {
     traced: Traced,
     causes: Vec<Cause>,
     executors: Vec<ExecutorThread>,
+    slowdowns: Vec<Slowdown>,
 }
 
 impl Chains {
@@ -33,25 +35,28 @@ impl Chains {
         let (busy, usage) = both(|| Busy::new(&ways), || Usage::new(&ways));
         let mut tracer = Tracer::new(&ways, &usage, busy, workload, stated);
         let mut traced = tracer.trace(paths);
-        let (executors, causes) = match asked {
-            Asked::All => both(|| executors(&ways, &tracer.busy), || causes(&tracer, &traced, &Fates::new(&ways))),
-            Asked::NamedChains => (Vec::new(), Vec::new()),
+        let ((executors, slowdowns), causes) = match asked {
+            Asked::All => both(
+                || (executors(&ways, &tracer.busy), slowdowns(&ways)),
+                || causes(&tracer, &traced, &Fates::new(&ways)),
+            ),
+            Asked::NamedChains => Default::default(),
         };
         drop(tracer);
         let lost_events = lost_events(&ways, traced.left_out);
         ways.notes.add(Place::LostEvents, lost_events);
         ways.notes.add(Place::Chains, std::mem::take(&mut traced.notes));
-        Chains { ways, traced, causes, executors }
+        Chains { ways, traced, causes, executors, slowdowns }
     }
 
     /// Follows none.
     pub fn none(ways: Ways) -> Chains {
-        Chains { ways, traced: Traced::default(), causes: Vec::new(), executors: Vec::new() }
+        Chains { ways, traced: Traced::default(), causes: Vec::new(), executors: Vec::new(), slowdowns: Vec::new() }
     }
 
     /// The tables of the run. `clocks`: of its hosts.
     pub fn into_tables(self, clocks: Vec<HostClock>) -> Tables {
-        let Chains { ways, traced, causes, executors } = self;
+        let Chains { ways, traced, causes, executors, slowdowns } = self;
         let Ways { mut seen, scheduled, carried, services, goals, notes, .. } = ways;
         let Carried { messages: Messages { publications, messages, .. }, layers, endpoints } = carried;
         for (row, callback) in (0..).map(Row::new).zip(&mut seen.callbacks) {
@@ -79,6 +84,7 @@ impl Chains {
             causes,
             preemptions: scheduled.preemptions,
             executors,
+            slowdowns,
             signals: seen.signals.signals,
             samples: seen.signals.samples,
             clocks,

@@ -15,6 +15,7 @@ mod overhead;
 mod publishers;
 mod queues;
 mod ran;
+mod slow_cpu;
 mod stalled;
 mod timers;
 
@@ -23,6 +24,7 @@ pub(crate) use callbacks::ON_AVERAGE;
 use facts::Facts;
 pub(crate) use facts::{time, POOL_DELAYS};
 use rustc_hash::FxHashMap as HashMap;
+pub(crate) use slow_cpu::{NEXT as SLOW_CPU_NEXT, SLOW_CPU};
 use std::collections::hash_map::Entry;
 use tacho_tables::in_order::in_order;
 use tacho_tables::summary::{Finding, FindingCase};
@@ -73,6 +75,7 @@ pub static LINTS: &[Lint] = &[
     executors::SPINNING,
     stalled::STALLED,
     overhead::OVERHEAD,
+    slow_cpu::SLOW_CPU,
     callbacks::PREEMPTED,
     kept::OFF_CPU,
     callbacks::TIMER_DRIFT,

@@ -18,6 +18,8 @@ pub(super) const LEAST_COMPUTED: f64 = 0.05;
 /// A late instance with what it consists of.
 pub(super) struct Case<'a> {
     pub end_to_end_ms: f64,
+    /// Its start and its end.
+    pub span_ns: (i64, i64),
     /// Repeat of each of its parts.
     pub parts: Vec<(&'a Repeat<'a>, &'a Cause)>,
 }
@@ -91,10 +93,12 @@ impl<'a> Late<'a> {
             }
         }
         let told = by_instance.values().flatten().copied().collect();
-        let whole =
-            |(number, instance): (usize, Row<Instance>)| repeats[number].tables.instances[instance].end_to_end_ns;
-        let late = by_instance.into_iter().filter(|(key, _)| is_late(whole(*key)));
-        let cases = late.map(|(key, parts)| Case { end_to_end_ms: whole(key) as f64 / NS_PER_MS, parts }).collect();
+        let late = by_instance.into_iter().filter_map(|((number, instance), parts)| {
+            let of = &repeats[number].tables.instances[instance];
+            let end_to_end_ms = of.end_to_end_ns as f64 / NS_PER_MS;
+            is_late(of.end_to_end_ns).then_some(Case { end_to_end_ms, span_ns: (of.start_ns, of.end_ns), parts })
+        });
+        let cases = late.collect();
         let others = times().filter(|ns| !is_late(*ns)).max();
         let figures = chain.end_to_end_ms.as_ref();
         let mut loads = repeats.iter().filter_map(|repeat| repeat.info?.load.as_ref());
