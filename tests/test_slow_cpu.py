@@ -59,6 +59,8 @@ def test_the_other_threads_on_that_cpu_were_slower_too_and_those_on_the_other_cp
     assert beside and min(beside) > 1.4
     assert len(elsewhere) >= 3 and max(elsewhere) < 1.1
 
+    assert "The CPU of one thread was up to 1.4" in tacho("model", "run").stdout
+
     verdict = tacho.json("explain", "run")["verdict"]
     first = verdict["culprits"][0]
     assert (first["lint"], first["instances"]) == ("slow-cpu", verdict["late_cases"])

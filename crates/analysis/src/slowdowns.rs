@@ -27,10 +27,14 @@ const A_WINDOW: (usize, usize) = (8, 5);
 /// Longest window, in lengths of time of steps; fewer windows have no usual.
 const LONGEST: i64 = 40;
 const LEAST_WINDOWS: usize = 8;
-/// Steps of a kind in a length of time that have a median.
-const LEAST_STEPS: u32 = 3;
+/// Steps in a window that have a median.
+const LEAST_STEPS: u32 = 5;
 /// By this factor executions take longer in a slow window.
 const SLOWER: f64 = 1.2;
+/// Callbacks that must have taken longer at once: the data of one may have made it longer and its caches colder.
+const AT_ONCE: usize = 2;
+/// By factors that are this much apart at most, if they are of several threads.
+const ALIKE: f64 = 1.25;
 
 /// One execution of a callback that takes the same each time.
 #[derive(Clone, Copy)]
@@ -48,7 +52,7 @@ impl Timed {
     }
 }
 
-/// Stretches in which threads were slower, by thread.
+/// Stretches in which threads were slower, in the order of time.
 pub(crate) fn slowdowns(ways: &Ways) -> Vec<Slowdown> {
     let (streams, times) = (&ways.streams, ways.steps.times());
     let of_kind = |of: &StepTime| Row::new(of.stream * KINDS as u32 + u32::from(of.kind));
@@ -61,7 +65,18 @@ pub(crate) fn slowdowns(ways: &Ways) -> Vec<Slowdown> {
             found.extend(of_thread(ways, stream, steps));
         }
     }
-    found
+    found.sort_by_key(|of| (of.from_ns, of.process, of.tid));
+    let longest_ns = found.iter().map(|of| of.to_ns - of.from_ns).max().unwrap_or(0);
+    let is_seen_elsewhere = |of: &Slowdown| {
+        let near = &found[found.partition_point(|other| other.from_ns < of.from_ns - longest_ns)..];
+        let others = near.iter().take_while(|other| other.from_ns < of.to_ns);
+        let others = others.filter(|other| (other.process, other.tid) != (of.process, of.tid));
+        let others = others.filter(|other| alike(other.callbacks_factor, of.callbacks_factor));
+        let shared_ns: i64 =
+            others.map(|other| (other.to_ns.min(of.to_ns) - other.from_ns.max(of.from_ns)).max(0)).sum();
+        2 * shared_ns >= of.to_ns - of.from_ns
+    };
+    found.iter().filter(|of| of.callbacks as usize >= AT_ONCE || is_seen_elsewhere(of)).copied().collect()
 }
 
 fn of_thread(ways: &Ways, stream: &StreamSeen, steps: [&[StepTime]; KINDS]) -> Vec<Slowdown> {
@@ -104,6 +119,10 @@ struct Slow {
 /// so exact.
 fn half(factor: f64) -> f64 {
     1.0 + (factor - 1.0) / 2.0
+}
+
+fn alike(one: f64, other: f64) -> bool {
+    one.max(other) <= ALIKE * one.min(other)
 }
 
 fn slowdown(stream: &StreamSeen, timed: &[Timed], windows: &[Slow]) -> Slowdown {
@@ -165,16 +184,17 @@ fn took_ns(execution: &Execution) -> Option<i64> {
 
 /// By number of a window of so many lengths of time: how many times as long as usual the steps in it took.
 fn step_factors(steps: [&[StepTime]; KINDS], bins: i64) -> HashMap<i64, f64> {
-    let mut by_window: HashMap<i64, Vec<f64>> = HashMap::default();
-    for of_kind in steps {
-        let known = || of_kind.iter().filter(|of| of.count >= LEAST_STEPS).map(|of| (of.bin, f64::from(of.median_ns)));
-        if known().next().is_none() {
-            continue;
+    let mut by_window: HashMap<i64, (u32, Vec<f64>)> = HashMap::default();
+    for of_kind in steps.into_iter().filter(|of_kind| !of_kind.is_empty()) {
+        let usual = middle(&sorted(of_kind.iter().map(|of| f64::from(of.median_ns)))).max(1.0);
+        for of in of_kind {
+            let (count, factors) = by_window.entry(of.bin.div_euclid(bins)).or_default();
+            *count += of.count;
+            factors.push(f64::from(of.median_ns) / usual);
         }
-        let usual = middle(&sorted(known().map(|(_, ns)| ns))).max(1.0);
-        known().for_each(|(bin, ns)| by_window.entry(bin.div_euclid(bins)).or_default().push(ns / usual));
     }
-    by_window.into_iter().map(|(window, factors)| (window, middle(&sorted(factors.into_iter())))).collect()
+    let known = by_window.into_iter().filter(|(_, (count, _))| *count >= LEAST_STEPS);
+    known.map(|(window, (_, factors))| (window, middle(&sorted(factors.into_iter())))).collect()
 }
 
 fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {

@@ -32,17 +32,24 @@ const SLOWER: While = While { first: 15, second: 15, steps: 16, cpu: None };
 
 /// A filter takes clouds and maps in turn, for 8 and 12 ms, give or take a twentieth.
 fn filter(of: While, slow: std::ops::Range<i64>) -> FileBuilder {
+    system(of, slow, [2, 2])
+}
+
+/// The same with a process for each of the two.
+fn system(of: While, slow: std::ops::Range<i64>, pids: [u32; 2]) -> FileBuilder {
     let mut b = FileBuilder::new().node(1, "sensor").publisher("/points").timer(PERIOD);
-    b = b.node(2, "filter").subscription("/points").another_subscription(OTHER, "/map");
+    b = b.node(2, "filter").subscription("/points");
+    b = if pids[1] == 2 { b } else { b.node(pids[1], "map") };
+    b = b.another_subscription(OTHER, "/map");
     for take in 0..TAKES {
         let now = if slow.contains(&take) { of } else { LIKE_ALWAYS };
         let sent = 1_000 * MS + take * PERIOD;
-        b = b.process(1).at(sent).start_timer().publish(sent).at(sent + MS / 10).end_timer().process(2);
-        for (offset, usual_ms, factor) in [(0, 8, now.first), (OTHER, 12, now.second)] {
+        b = b.process(1).at(sent).start_timer().publish(sent).at(sent + MS / 10).end_timer();
+        for (pid, offset, usual_ms, factor) in [(pids[0], 0, 8, now.first), (pids[1], OTHER, 12, now.second)] {
             let start = sent + MS + if offset == 0 { 0 } else { 20 * MS };
             let step = |steps: i64| start + steps * 200 * now.steps / 10;
             let took_ns = |factor: i64| usual_ms * MS * factor / 10 * (95 + take % 11) / 100;
-            b = b.at(step(0)).rclcpp_executor_execute(SUBSCRIPTION + offset);
+            b = b.process(pid).at(step(0)).rclcpp_executor_execute(SUBSCRIPTION + offset);
             b = b.rmw_take(RMW_SUBSCRIPTION + offset, MESSAGE, sent, true).at(step(1)).rcl_take(MESSAGE);
             b = b.at(step(2)).rclcpp_take(MESSAGE).at(step(3));
             b = if now.cpu.is_some() { b.callback_cpu(0, false) } else { b };
@@ -91,6 +98,16 @@ fn what_computes_more_is_no_slower_cpu() {
         assert_eq!(slowdowns(of), [], "{what}");
     }
     assert_eq!(slowdowns(While { cpu: Some(15), ..SLOWER }).len(), 1);
+}
+
+#[test]
+fn one_callback_alone_may_have_had_more_to_compute_but_not_two_threads_at_once() {
+    let found = |of| scene::tables(&system(of, SLOW, [2, 3])).slowdowns;
+    // Its data filled the caches.
+    assert_eq!(found(While { second: 10, ..SLOWER }), []);
+    assert_eq!(found(While { second: 20, ..SLOWER }), [], "not by one factor");
+    let both: Vec<(u32, u32, u32)> = found(SLOWER).iter().map(|of| (of.tid, of.executions, of.callbacks)).collect();
+    assert_eq!(both, [(2, 80, 1), (3, 80, 1)]);
 }
 
 #[test]

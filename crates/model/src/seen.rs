@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use tacho_events::run::RunInfo;
 use tacho_tables::publish_calls::PublishCalls;
 use tacho_tables::row::Row;
-use tacho_tables::{Callback, Endpoint, Execution, OffCpu, Process, Tables};
+use tacho_tables::{Callback, Endpoint, Execution, OffCpu, Process, Slowdowns, Tables};
 
 /// Topics of the client library itself.
 pub fn is_of_library(topic: &str) -> bool {
@@ -45,7 +45,8 @@ pub struct CallbackSeen {
     pub runs: u64,
     /// When each started, ns.
     pub started_ns: Vec<i64>,
-    /// CPU time of each, without its publish calls; wall time where that is not known, ns.
+    /// CPU time of each, without its publish calls; wall time where that is not known, ns. As on a CPU that is as fast
+    /// as it usually was.
     pub work_ns: Vec<i64>,
     /// Whether that is wall time.
     pub is_wall: bool,
@@ -173,6 +174,7 @@ impl Seen {
             }
         }
         let beside = beside_another_in_python(tables);
+        let slow = Slowdowns::of(&tables.slowdowns);
         let has_scheduler = !tables.preemptions.is_empty();
         let publish_calls = PublishCalls::of_callbacks(tables, &published);
         let taken_in = calls.taken_in();
@@ -193,7 +195,12 @@ impl Seen {
             of.runs += 1;
             of.started_ns.push(execution.start_ns);
             of.is_wall |= execution.cpu_ns.get().is_none();
-            of.work_ns.push((execution.cpu_ns.get().unwrap_or(wall_ns) - calls_ns).max(0));
+            let work_ns = (execution.cpu_ns.get().unwrap_or(wall_ns) - calls_ns).max(0);
+            let process = tables.callbacks[callback].process;
+            of.work_ns.push(match slow.at(process, execution.tid, execution.start_ns) {
+                Some(slow) => (work_ns as f64 / slow.callbacks_factor) as i64,
+                None => work_ns,
+            });
             if let Some(cpu_ns) = execution.cpu_ns.get() {
                 let off_ns = if has_scheduler { blocked.get(&row).copied().unwrap_or(0) } else { wall_ns - cpu_ns };
                 of.off_ns.push(off_ns.max(0));

@@ -20,7 +20,7 @@ use std::time::Duration;
 use tacho_events::run::{Load, RunInfo};
 use tacho_tables::row::{numbered, Row};
 use tacho_tables::summary::Summary;
-use tacho_tables::{Endpoint, Tables};
+use tacho_tables::{Endpoint, Process, Slowdown, Slowdowns, Tables};
 use tacho_workload::model::*;
 
 /// Longest run of a twin.
@@ -129,6 +129,7 @@ pub fn twin(
     if maker.seen.is_wall {
         remarks.push("CPU time was not recorded: work is wall time, with waits for a CPU.".into());
     }
+    remarks.extend(slower(&tables.slowdowns));
     remarks.push(match known {
         Some(_) => "Types, sizes, QoS, CPUs and priorities are those of the workload that ran.".into(),
         None => {
@@ -147,6 +148,19 @@ pub fn twin(
     let hosts = known.map(|known| known.hosts.clone()).unwrap_or_default();
     let workload = Workload { middleware, transport, nodes, chains, hosts, run, ..Workload::default() };
     Twin { workload, remarks, of_nodes, lacks: maker.lacks, names: maker.names, phases: maker.phases, calls }
+}
+
+/// What is said of a recording during which CPUs were slower.
+fn slower(rows: &[Slowdown]) -> Option<String> {
+    let threads: BTreeSet<(Row<Process>, u32)> = rows.iter().map(|row| (row.process, row.tid)).collect();
+    let most = rows.iter().map(|row| row.callbacks_factor).fold(0.0, f64::max);
+    let threads = if threads.len() == 1 { "one thread".into() } else { format!("{} threads", threads.len()) };
+    let text = format!(
+        "The CPU of {threads} was up to {most:.2} times slower for {:.2} s in all: work of that time is as it would \
+         have been otherwise.",
+        Slowdowns::of(rows).length_ns() as f64 / 1e9
+    );
+    (!rows.is_empty()).then_some(text)
 }
 
 impl Twin {

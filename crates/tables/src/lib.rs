@@ -41,7 +41,7 @@ pub use named::named;
 pub use parts::Parts;
 pub use signals::{length, Sample, Signal};
 pub use sizes::Sizes;
-pub use slowdowns::Slowdown;
+pub use slowdowns::{Slowdown, Slowdowns};
 pub use threads::{ExecutorThread, OffCpu, Preemption};
 
 use crate::row::Row;

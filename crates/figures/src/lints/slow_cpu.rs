@@ -2,9 +2,8 @@
 
 use super::facts::{time, Facts};
 use super::{Case, Lint};
-use std::collections::BTreeMap;
 use tacho_tables::row::Row;
-use tacho_tables::{Process, Slowdown};
+use tacho_tables::{Process, Slowdown, Slowdowns};
 
 /// What may slow a CPU, as advice of the lint and of the verdict.
 pub(crate) const NEXT: &str =
@@ -15,11 +14,8 @@ pub const SLOW_CPU: Lint = Lint {
     name: "slow-cpu",
     finds: "all that a thread computes took longer for a while, steps whose work is always the same, too",
     check: |facts| {
-        let mut by_thread: BTreeMap<(Row<Process>, u32), Vec<&Slowdown>> = BTreeMap::new();
-        for row in &facts.tables.slowdowns {
-            by_thread.entry((row.process, row.tid)).or_default().push(row);
-        }
-        by_thread.iter().filter_map(|((process, tid), rows)| case(facts, *process, *tid, rows)).collect()
+        let slow = Slowdowns::of(&facts.tables.slowdowns);
+        slow.by_thread().filter_map(|(process, tid, rows)| case(facts, process, tid, rows)).collect()
     },
 };
 

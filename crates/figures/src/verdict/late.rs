@@ -125,8 +125,13 @@ impl<'a> Late<'a> {
 
     /// What its late instances took above the usual, or at all where the usual is too late itself, together.
     pub fn all_ms(&self) -> f64 {
+        self.cases.iter().map(|case| self.above_usual_ms(case)).sum()
+    }
+
+    /// The same of one of them.
+    pub fn above_usual_ms(&self, case: &Case<'_>) -> f64 {
         let base = if self.mostly { 0.0 } else { self.median_ms };
-        self.cases.iter().map(|case| (case.end_to_end_ms - base).max(0.0)).sum()
+        (case.end_to_end_ms - base).max(0.0)
     }
 
     /// What a part is above the usual, or at all where the usual is too late itself.

@@ -7,7 +7,7 @@ use crate::lints::{SLOW_CPU, SLOW_CPU_NEXT};
 use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::row::Row;
 use tacho_tables::summary::{ChainFigures, Culprit};
-use tacho_tables::{Process, Slowdown};
+use tacho_tables::{Process, Slowdown, Slowdowns};
 
 /// Part of the late instances, and how many of them.
 const OF_LATE: (f64, usize) = (0.5, 3);
@@ -15,8 +15,9 @@ const OF_LATE: (f64, usize) = (0.5, 3);
 const OFTENER: f64 = 2.0;
 
 pub(super) fn suspect(repeats: &[Repeat<'_>], late: &Late<'_>, chain: &ChainFigures) -> Option<Suspect> {
-    let slow: BTreeMap<usize, Vec<&Slowdown>> =
+    let slow: BTreeMap<usize, Vec<Slowdown>> =
         repeats.iter().map(|repeat| (number_of(repeat), of_chain(repeat, chain))).collect();
+    let most = slow.values().flatten().max_by_key(|row| row.to_ns - row.from_ns)?;
     let is_in = |repeat: &Repeat<'_>, (from, to): (i64, i64)| {
         slow[&number_of(repeat)].iter().any(|stretch| stretch.from_ns < to && from < stretch.to_ns)
     };
@@ -34,24 +35,22 @@ pub(super) fn suspect(repeats: &[Repeat<'_>], late: &Late<'_>, chain: &ChainFigu
     if share < OF_LATE.0 || inside.len() < OF_LATE.1 || share * (all as f64) < OFTENER * all_in as f64 {
         return None;
     }
-    let rows = || slow.values().flatten();
-    let most = rows().max_by_key(|row| row.to_ns - row.from_ns)?;
-    let threads: BTreeSet<(Row<Process>, u32)> = rows().map(|row| (row.process, row.tid)).collect();
-    let excess = |cases: &[&Case<'_>]| cases.iter().map(|case| case.end_to_end_ms - late.median_ms).sum::<f64>();
-    let weight = excess(&inside) / (excess(&inside) + excess(&outside));
-    let worst =
-        |cases: &[&Case<'_>]| cases.iter().map(|case| case.end_to_end_ms).fold(late.worst_of_others_ms, f64::max);
-    let all_s: f64 = rows().map(|row| (row.to_ns - row.from_ns) as f64 / 1e9).sum();
+    let by_repeat: Vec<Slowdowns<'_>> = slow.values().map(|rows| Slowdowns::of(rows)).collect();
+    let threads: usize = by_repeat.iter().map(|of| of.by_thread().count()).max()?;
+    let length_ns: i64 = by_repeat.iter().map(Slowdowns::length_ns).sum();
+    let weight = inside.iter().map(|case| late.above_usual_ms(case)).sum::<f64>() / late.all_ms();
+    let worst_of_others = outside.iter().map(|case| case.end_to_end_ms).fold(late.worst_of_others_ms, f64::max);
     let culprit = Culprit {
         lint: Some(SLOW_CPU.name.into()),
         share_percent: Some(100.0 * weight),
         instances: inside.len() as u64,
-        worst_without_ms: Some(worst(&outside)),
+        worst_without_ms: Some(worst_of_others),
         text: format!(
-            "The CPU of {} was {:.1} times slower for {all_s:.2} s: {} of {} late outputs were on their way then. All \
+            "The CPU of {} was {:.1} times slower for {:.2} s: {} of {} late outputs were on their way then. All \
              callbacks took longer by one factor, and so did steps whose work is always the same.",
-            count(threads.len() as u64, "thread", "threads"),
+            count(threads as u64, "thread", "threads"),
             most.callbacks_factor,
+            length_ns as f64 / 1e9,
             inside.len(),
             late.cases.len(),
         ),
@@ -62,7 +61,7 @@ pub(super) fn suspect(repeats: &[Repeat<'_>], late: &Late<'_>, chain: &ChainFigu
 }
 
 /// Slow stretches of threads that run callbacks of the chain's nodes.
-fn of_chain<'a>(repeat: &Repeat<'a>, chain: &ChainFigures) -> Vec<&'a Slowdown> {
+fn of_chain(repeat: &Repeat<'_>, chain: &ChainFigures) -> Vec<Slowdown> {
     let tables = repeat.tables;
     if tables.slowdowns.is_empty() {
         return Vec::new();
@@ -75,5 +74,5 @@ fn of_chain<'a>(repeat: &Repeat<'a>, chain: &ChainFigures) -> Vec<&'a Slowdown> 
             threads.insert((callback.process, execution.tid));
         }
     }
-    tables.slowdowns.iter().filter(|row| threads.contains(&(row.process, row.tid))).collect()
+    tables.slowdowns.iter().filter(|row| threads.contains(&(row.process, row.tid))).copied().collect()
 }
