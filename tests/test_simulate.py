@@ -128,6 +128,33 @@ def test_of_an_executor_whose_threads_are_all_busy_no_single_one_is_blamed(tacho
     assert [case["next"] for case in late["cases"]] == ["more threads than 4; or less work in /node /points"]
 
 
+OVERLOADED = """
+middleware: inproc
+nodes:
+  camera: {publishes: {/image: {rate: 100 Hz, depth: 40}}}
+  detector: {sleep: 30 ms, subscribes: {/image: {depth: 40}}, publishes: {/objects: {}}}
+  planner: {subscribes: {/objects: {}}}
+chains: {chain: [camera, detector, planner]}
+run: {duration: 3 s}
+"""
+
+
+def test_simulated_nodes_take_what_still_lies_in_their_queues_at_the_end_as_real_ones_do(tacho):
+    (tacho.directory / "overloaded.yaml").write_text(OVERLOADED)
+    tacho("bench", "overloaded.yaml", "-o", "real")
+    tacho("simulate", "overloaded.yaml", "--costs", "real", "-o", "simulated")
+
+    def lost(run):
+        chain = named(json.loads((tacho.directory / run / "summary.json").read_text()))
+        return {(cause["node"], cause["kind"]): cause["inputs"] for cause in chain["lost_inputs"]}
+
+    real = lost("real")
+    # The detector has 40 images left when sources stop, which take it 1.2 s. The planner waits 0.2 s for the first of their objects.
+    assert set(real) == {("/detector", "overwritten"), ("/planner", "pending")}
+    assert 25 <= real["/planner", "pending"] <= 40
+    assert lost("simulated") == pytest.approx(real, abs=6)
+
+
 @pytest.mark.parametrize(
     ("words", "exit_code", "said"),
     [

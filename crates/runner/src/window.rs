@@ -13,6 +13,12 @@ const MOVED_PER_S: f64 = 200e6;
 /// Shortest warm-up before the measured window.
 const SETTLING: Duration = Duration::from_millis(300);
 
+/// A node waits this long after the last message that was sent while sources ran, so that messages still in transit are
+/// not lost.
+pub const LINGERING_NS: i64 = 200_000_000;
+/// A node waits at most this long after its end, even if messages keep arriving.
+pub const LONGEST_LINGERING_NS: i64 = 2_000_000_000;
+
 /// Instants of CLOCK_MONOTONIC, ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {

@@ -137,7 +137,7 @@ impl Simulator<'_> {
             progress(((now - window.start_ns) as f64 / whole).clamp(0.0, 1.0));
             !self.interrupted.load(Ordering::Relaxed)
         };
-        let done = simulation.run(window.start_ns, window.stop_ns, window.end_ns, &mut told).map_err(failed)?;
+        let done = simulation.run(&mut told).map_err(failed)?;
         if let Some(failure) = simulation.failure {
             bail!("{failure}");
         }
@@ -160,7 +160,7 @@ impl Simulator<'_> {
             verb: "simulate".into(),
             command: self.command.clone(),
             tacho_version: env!("CARGO_PKG_VERSION").into(),
-            duration_s: (window.end_ns - BEGIN_NS) as f64 / 1e9,
+            duration_s: (simulation.last_ns - BEGIN_NS) as f64 / 1e9,
             machine: Some(Machine {
                 host: "simulated".into(),
                 cpu: "simulated".into(),

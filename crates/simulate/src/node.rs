@@ -186,6 +186,8 @@ pub(crate) struct Node {
     pub wake: u64,
     /// Instant from which on it does nothing more.
     pub end_ns: i64,
+    /// Whether a callback that runs took a message that was sent while sources ran.
+    pub heard: bool,
     pub steps: VecDeque<Step>,
     /// CPU time that its executor and the middleware take for what ran, and that is not spent yet, ns.
     pub around_ns: i64,

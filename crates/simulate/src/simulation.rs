@@ -1,6 +1,7 @@
 //! Runs a system in virtual time: nodes on the kernel's CPUs, messages between them.
 
 mod callbacks;
+mod ending;
 mod events;
 mod interpreter;
 mod latencies;
@@ -22,6 +23,7 @@ use crate::warmth::{part, Pause, Warmth};
 use std::collections::VecDeque;
 use tacho_events::files::Failed;
 use tacho_events::number;
+use tacho_runner::window::Window;
 use tacho_workload::random::Draws;
 
 /// One publisher's way to one subscription.
@@ -114,20 +116,17 @@ pub(crate) struct Simulation {
     pub used_ns: Option<Vec<i64>>,
     /// Why the task of a node failed, which ends the simulation.
     pub failure: Option<String>,
-    /// Instant from which on nodes run.
-    pub start_ns: i64,
+    /// When nodes run, unless they linger.
+    pub window: Window,
+    /// When the last of them ends, as known so far.
+    pub last_ns: i64,
 }
 
 impl Simulation {
-    /// Runs from `start_ns` until nothing is left to do or `end_ns`. `progress` gets the time now and then. CPU time is
-    /// counted until `stop_ns`.
-    pub fn run(
-        &mut self,
-        start_ns: i64,
-        stop_ns: i64,
-        end_ns: i64,
-        progress: &mut dyn FnMut(i64) -> bool,
-    ) -> Result<bool, Failed> {
+    /// Runs until nothing is left to do or all nodes ended. `progress` gets the time now and then. CPU time is counted
+    /// until sources stop.
+    pub fn run(&mut self, progress: &mut dyn FnMut(i64) -> bool) -> Result<bool, Failed> {
+        let Window { start_ns, stop_ns, .. } = self.window;
         for thread in 0..self.threads.len() {
             if let Owner::Background = self.threads[thread].owner {
                 self.wake(thread, i64::MAX / 4, 0, start_ns, None)?;
@@ -143,7 +142,7 @@ impl Simulation {
             if now >= stop_ns && self.used_ns.is_none() {
                 self.used_ns = Some(self.used_so_far_ns());
             }
-            if now > end_ns || self.failure.is_some() {
+            if now > self.last_ns || self.failure.is_some() {
                 break;
             }
             looked += 1;
@@ -185,7 +184,7 @@ impl Simulation {
             self.follow_kernel(now)?;
         }
         self.used_ns = self.used_ns.take().or_else(|| Some(self.used_so_far_ns()));
-        self.skip_rest(end_ns)?;
+        self.skip_rest()?;
         Ok(true)
     }
 
@@ -432,6 +431,10 @@ impl Simulation {
                     self.trace.put(stream, now, number::callback_end, &[callback])?;
                     let used_ns = self.kernel.used_ns(thread) as u64;
                     self.trace.put(stream, now, number::callback_cpu, &[used_ns, 1])?;
+                    if std::mem::take(&mut of.heard) {
+                        self.linger(node, now);
+                    }
+                    let of = &mut self.nodes[node];
                     // Otherwise the thread spends it when it looks again, and before it waits.
                     of.first(of.is_in_python.then_some(Step::GiveInterpreter));
                     let executor = &self.executors[executor];
@@ -457,36 +460,6 @@ impl Simulation {
             }
         }
         self.kernel.sleep(thread, now);
-        Ok(())
-    }
-
-    /// Counts what was due and not served at the end, as nodes do.
-    fn skip_rest(&mut self, end_ns: i64) -> Result<(), Failed> {
-        for node in 0..self.nodes.len() {
-            let of = &self.nodes[node];
-            let last_ns = match &of.wakes {
-                // What a wake before the end would have sent.
-                Some(wakes) => wakes.due_by(of.end_ns - 1).checked_sub(1).map(|last| wakes.due_ns(last)),
-                None => Some(of.end_ns - 1),
-            };
-            let Some(last_ns) = last_ns else { continue };
-            let mut skipped = Vec::new();
-            for (index, (grid, served)) in of.grids.iter().zip(&of.served).enumerate() {
-                let Some(grid) = grid else { continue };
-                let count = grid.due_by(last_ns).saturating_sub(*served);
-                match of.wakes {
-                    Some(_) => skipped.push((index, count)),
-                    None => {
-                        let clocked = of.timers[index].serves.iter().filter(|of| of.is_clocked);
-                        skipped.extend(clocked.map(|of| (of.answer.publication, count)));
-                    }
-                }
-            }
-            for (publisher, count) in skipped.into_iter().filter(|(_, count)| *count > 0) {
-                let words = [self.nodes[node].publishers[publisher].handle, count];
-                self.trace.put(self.stream_of(node), end_ns, number::node_skipped, &words)?;
-            }
-        }
         Ok(())
     }
 }

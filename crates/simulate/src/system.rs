@@ -161,7 +161,8 @@ pub(crate) fn build(
         queue,
         used_ns: None,
         failure: None,
-        start_ns: window.start_ns,
+        window,
+        last_ns: window.end_ns,
     };
     Ok(System { simulation, phases, doubts })
 }
@@ -376,6 +377,7 @@ impl Builder<'_> {
             has_clock: after_ns.is_some(),
             wake: 0,
             end_ns,
+            heard: false,
             steps: VecDeque::new(),
             around_ns: 0,
             ran: false,

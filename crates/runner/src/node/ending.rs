@@ -2,13 +2,8 @@
 //! is stopped.
 
 use crate::instant::StopTime;
+use crate::window::{LINGERING_NS, LONGEST_LINGERING_NS};
 use std::sync::Arc;
-
-/// A node waits this long after the last message that was sent while sources ran, so that messages still in transit are
-/// not lost.
-const LINGERING_NS: i64 = 200_000_000;
-/// A node waits at most this long after its end, even if messages keep arriving.
-const LONGEST_LINGERING_NS: i64 = 2_000_000_000;
 
 /// The end of one node; instants are CLOCK_MONOTONIC.
 pub struct Ending {

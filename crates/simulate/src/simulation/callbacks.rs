@@ -48,6 +48,10 @@ impl Simulation {
         self.start(node, callback, now)?;
         let words = [handle, message.publisher_id.into(), message.sequence, message.stamp_ns as u64];
         self.trace.put(stream, now, number::node_take, &words)?;
+        if message.stamp_ns < self.window.stop_ns {
+            self.nodes[node].heard = true;
+            self.linger(node, now);
+        }
         self.nodes[node].answer(subscription, message);
         Ok(())
     }
@@ -77,7 +81,7 @@ impl Simulation {
             Callback::Timer(_) => None,
         };
         if let Err(error) = of.run_task(kept, now) {
-            let after_s = (now - self.start_ns) as f64 / 1e9;
+            let after_s = (now - self.window.start_ns) as f64 / 1e9;
             self.failure = Some(format!("node {} failed after {after_s:.3} s: {error}", of.name));
         }
         let stream = self.workers[of.worker].stream;
