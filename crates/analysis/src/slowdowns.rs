@@ -65,21 +65,29 @@ pub(crate) fn slowdowns(ways: &Ways) -> Vec<Slowdown> {
             found.extend(of_thread(ways, stream, steps));
         }
     }
-    found.sort_by_key(|of| (of.from_ns, of.process, of.tid));
-    let longest_ns = found.iter().map(|of| of.to_ns - of.from_ns).max().unwrap_or(0);
-    let is_seen_elsewhere = |of: &Slowdown| {
-        let near = &found[found.partition_point(|other| other.from_ns < of.from_ns - longest_ns)..];
-        let others = near.iter().take_while(|other| other.from_ns < of.to_ns);
-        let others = others.filter(|other| (other.process, other.tid) != (of.process, of.tid));
-        let others = others.filter(|other| alike(other.callbacks_factor, of.callbacks_factor));
+    found.sort_by_key(|Stretch { row, .. }| (row.from_ns, row.process, row.tid));
+    let longest_ns = found.iter().map(|of| of.row.to_ns - of.row.from_ns).max().unwrap_or(0);
+    let is_seen_elsewhere = |Stretch { row, callbacks }: &Stretch| {
+        let near = &found[found.partition_point(|other| other.row.from_ns < row.from_ns - longest_ns)..];
+        let others = near.iter().take_while(|other| other.row.from_ns < row.to_ns);
+        // Of one executor, several threads may run the same callback.
+        let others = others.filter(|other| !other.callbacks.is_subset(callbacks));
+        let others = others.map(|other| other.row).filter(|other| alike(other.callbacks_factor, row.callbacks_factor));
         let shared_ns: i64 =
-            others.map(|other| (other.to_ns.min(of.to_ns) - other.from_ns.max(of.from_ns)).max(0)).sum();
-        2 * shared_ns >= of.to_ns - of.from_ns
+            others.map(|other| (other.to_ns.min(row.to_ns) - other.from_ns.max(row.from_ns)).max(0)).sum();
+        2 * shared_ns >= row.to_ns - row.from_ns
     };
-    found.iter().filter(|of| of.callbacks as usize >= AT_ONCE || is_seen_elsewhere(of)).copied().collect()
+    let counts = |of: &&Stretch| of.callbacks.len() >= AT_ONCE || is_seen_elsewhere(of);
+    found.iter().filter(counts).map(|of| of.row).collect()
 }
 
-fn of_thread(ways: &Ways, stream: &StreamSeen, steps: [&[StepTime]; KINDS]) -> Vec<Slowdown> {
+/// A stretch of a thread, and the callbacks that took longer in it.
+struct Stretch {
+    row: Slowdown,
+    callbacks: HashSet<Row<Callback>>,
+}
+
+fn of_thread(ways: &Ways, stream: &StreamSeen, steps: [&[StepTime]; KINDS]) -> Vec<Stretch> {
     let timed = timed(ways, stream);
     let (Some(first), Some(last)) = (timed.first(), timed.last()) else { return Vec::new() };
     let apart_ns = (last.start_ns - first.start_ns) / timed.len() as i64;
@@ -105,7 +113,7 @@ fn of_thread(ways: &Ways, stream: &StreamSeen, steps: [&[StepTime]; KINDS]) -> V
     if executions * 2 > timed.len() {
         return Vec::new();
     }
-    slow.chunk_by(|before, next| next.number - before.number == 1).map(|s| slowdown(stream, &timed, s)).collect()
+    slow.chunk_by(|before, next| next.number - before.number == 1).map(|s| stretch(stream, &timed, s)).collect()
 }
 
 /// A slow window: its number, where its executions stand, and by what factor its steps took longer.
@@ -125,7 +133,7 @@ fn alike(one: f64, other: f64) -> bool {
     one.max(other) <= ALIKE * one.min(other)
 }
 
-fn slowdown(stream: &StreamSeen, timed: &[Timed], windows: &[Slow]) -> Slowdown {
+fn stretch(stream: &StreamSeen, timed: &[Timed], windows: &[Slow]) -> Stretch {
     let (first, last) = (windows[0].places.start, windows[windows.len() - 1].places.end);
     let least = half(middle(&sorted(timed[first..last].iter().map(Timed::factor))));
     // It began in the window before and ended in the one behind.
@@ -133,7 +141,8 @@ fn slowdown(stream: &StreamSeen, timed: &[Timed], windows: &[Slow]) -> Slowdown 
     let before = timed[..first].iter().rev().take_while(is_slow).count();
     let behind = timed[last..].iter().take_while(is_slow).count();
     let all = &timed[first - before..last + behind];
-    Slowdown {
+    let callbacks: HashSet<Row<Callback>> = all.iter().map(|of| of.callback).collect();
+    let row = Slowdown {
         process: stream.process,
         tid: stream.tid,
         from_ns: all[0].start_ns,
@@ -141,9 +150,10 @@ fn slowdown(stream: &StreamSeen, timed: &[Timed], windows: &[Slow]) -> Slowdown 
         callbacks_factor: middle(&sorted(all.iter().map(Timed::factor))),
         steps_factor: middle(&sorted(windows.iter().map(|window| window.step))),
         executions: all.len() as u32,
-        callbacks: all.iter().map(|of| of.callback).collect::<HashSet<_>>().len() as u32,
+        callbacks: callbacks.len() as u32,
         longer_ns: all.iter().map(|of| of.took_ns - of.usual_ns).sum(),
-    }
+    };
+    Stretch { row, callbacks }
 }
 
 /// Executions of a thread whose callbacks take the same each time, in order.

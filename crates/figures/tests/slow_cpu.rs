@@ -106,6 +106,16 @@ fn one_callback_alone_may_have_had_more_to_compute_but_not_two_threads_at_once()
     // Its data filled the caches.
     assert_eq!(found(While { second: 10, ..SLOWER }), []);
     assert_eq!(found(While { second: 20, ..SLOWER }), [], "not by one factor");
+    // Two threads of one executor.
+    let mut b = FileBuilder::new().node(2, "filter").subscription("/points");
+    for take in 0..TAKES {
+        let (start, factor) = (1_000 * MS + take / 2 * PERIOD, if SLOW.contains(&take) { 15 } else { 10 });
+        let step = |steps: i64| start + steps * 200 * factor / 10;
+        b = b.thread(2 + (take % 2) as u32).at(start).rmw_take(RMW_SUBSCRIPTION, MESSAGE, start, true);
+        b = b.at(step(1)).rcl_take(MESSAGE).at(step(2)).rclcpp_take(MESSAGE).at(step(3));
+        b = b.callback_start(CALLBACK, false).at(step(3) + 8 * MS * factor / 10).end_taking();
+    }
+    assert_eq!(scene::tables(&b).slowdowns, [], "one callback on two threads");
     let both: Vec<(u32, u32, u32)> = found(SLOWER).iter().map(|of| (of.tid, of.executions, of.callbacks)).collect();
     assert_eq!(both, [(2, 80, 1), (3, 80, 1)]);
 }

@@ -7,8 +7,7 @@ use tacho_tables::{Process, Slowdown, Slowdowns};
 
 /// What may slow a CPU, as advice of the lint and of the verdict.
 pub(crate) const NEXT: &str =
-    "heat and frequency of the CPU (cpupower monitor, tegrastats), other programs on its core, \
-                               and on a virtual machine its host (%st in top)";
+    "heat and frequency of the CPU (cpupower monitor, tegrastats), programs on its core, its host (%st in top)";
 
 pub const SLOW_CPU: Lint = Lint {
     name: "slow-cpu",
