@@ -91,7 +91,7 @@ fn of_thread(ways: &Ways, stream: &StreamSeen, steps: [&[StepTime]; KINDS]) -> V
     let timed = timed(ways, stream);
     let (Some(first), Some(last)) = (timed.first(), timed.last()) else { return Vec::new() };
     let apart_ns = (last.start_ns - first.start_ns) / timed.len() as i64;
-    let bins = (apart_ns * A_WINDOW.0 as i64 / BIN_NS + 1).max(1);
+    let bins = apart_ns * A_WINDOW.0 as i64 / BIN_NS + 1;
     let number = |of: &Timed| of.start_ns.div_euclid(bins * BIN_NS);
     if bins > LONGEST || number(last) - number(first) < LEAST_WINDOWS as i64 {
         return Vec::new();
@@ -135,7 +135,7 @@ fn alike(one: f64, other: f64) -> bool {
 
 fn stretch(stream: &StreamSeen, timed: &[Timed], windows: &[Slow]) -> Stretch {
     let (first, last) = (windows[0].places.start, windows[windows.len() - 1].places.end);
-    let least = half(middle(&sorted(timed[first..last].iter().map(Timed::factor))));
+    let least = half(median(timed[first..last].iter().map(Timed::factor)));
     // It began in the window before and ended in the one behind.
     let is_slow = |of: &&Timed| of.factor() >= least;
     let before = timed[..first].iter().rev().take_while(is_slow).count();
@@ -147,8 +147,8 @@ fn stretch(stream: &StreamSeen, timed: &[Timed], windows: &[Slow]) -> Stretch {
         tid: stream.tid,
         from_ns: all[0].start_ns,
         to_ns: all.iter().map(|of| of.end_ns).max().unwrap_or(all[0].end_ns),
-        callbacks_factor: middle(&sorted(all.iter().map(Timed::factor))),
-        steps_factor: middle(&sorted(windows.iter().map(|window| window.step))),
+        callbacks_factor: median(all.iter().map(Timed::factor)),
+        steps_factor: median(windows.iter().map(|window| window.step)),
         executions: all.len() as u32,
         callbacks: callbacks.len() as u32,
         longer_ns: all.iter().map(|of| of.took_ns - of.usual_ns).sum(),
@@ -196,7 +196,7 @@ fn took_ns(execution: &Execution) -> Option<i64> {
 fn step_factors(steps: [&[StepTime]; KINDS], bins: i64) -> HashMap<i64, f64> {
     let mut by_window: HashMap<i64, (u32, Vec<f64>)> = HashMap::default();
     for of_kind in steps.into_iter().filter(|of_kind| !of_kind.is_empty()) {
-        let usual = middle(&sorted(of_kind.iter().map(|of| f64::from(of.median_ns)))).max(1.0);
+        let usual = median(of_kind.iter().map(|of| f64::from(of.median_ns)));
         for of in of_kind {
             let (count, factors) = by_window.entry(of.bin.div_euclid(bins)).or_default();
             *count += of.count;
@@ -204,7 +204,11 @@ fn step_factors(steps: [&[StepTime]; KINDS], bins: i64) -> HashMap<i64, f64> {
         }
     }
     let known = by_window.into_iter().filter(|(_, (count, _))| *count >= LEAST_STEPS);
-    known.map(|(window, (_, factors))| (window, middle(&sorted(factors.into_iter())))).collect()
+    known.map(|(window, (_, factors))| (window, median(factors.into_iter()))).collect()
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    middle(&sorted(values))
 }
 
 fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {

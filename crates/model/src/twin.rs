@@ -20,7 +20,7 @@ use std::time::Duration;
 use tacho_events::run::{Load, RunInfo};
 use tacho_tables::row::{numbered, Row};
 use tacho_tables::summary::Summary;
-use tacho_tables::{Endpoint, Process, Slowdown, Slowdowns, Tables};
+use tacho_tables::{Endpoint, Slowdown, Slowdowns, Tables};
 use tacho_workload::model::*;
 
 /// Longest run of a twin.
@@ -152,13 +152,16 @@ pub fn twin(
 
 /// What is said of a recording during which CPUs were slower.
 fn slower(rows: &[Slowdown]) -> Option<String> {
-    let threads: BTreeSet<(Row<Process>, u32)> = rows.iter().map(|row| (row.process, row.tid)).collect();
+    let slow = Slowdowns::of(rows);
     let most = rows.iter().map(|row| row.callbacks_factor).fold(0.0, f64::max);
-    let threads = if threads.len() == 1 { "one thread".into() } else { format!("{} threads", threads.len()) };
+    let threads = match slow.by_thread().count() {
+        1 => "one thread".into(),
+        several => format!("{several} threads"),
+    };
     let text = format!(
         "The CPU of {threads} was up to {most:.2} times slower for {:.2} s in all: work of that time is as it would \
          have been otherwise.",
-        Slowdowns::of(rows).length_ns() as f64 / 1e9
+        slow.length_ns() as f64 / 1e9
     );
     (!rows.is_empty()).then_some(text)
 }

@@ -89,6 +89,10 @@ impl Steps {
         let of = &mut self.streams[stream];
         let last = of.last.replace((instant, now));
         let Some((_, since)) = last.filter(|(before, _)| *before as usize + 1 == instant as usize) else { return };
+        // In virtual time it takes none, which tells of no CPU.
+        if now == since {
+            return;
+        }
         let kind = instant as usize - 1;
         let (bin, number) = (&mut of.kinds[kind], now.div_euclid(BIN_NS));
         if bin.number != number {

@@ -14,7 +14,7 @@ use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{
     Callback, CallbackKind, Delivery, Endpoint, Execution, LostIn, Message, Node, OffCpu, Process, Publication, Tables,
 };
-use tacho_workload::model::Workload;
+use tacho_workload::model::{self, ByName, Workload};
 
 /// Why callbacks in Python get no callback groups (docs/explain.md has the measurement): until a thread of the pool
 /// begins with a callback, the main thread submits it again and again, and gives the interpreter away only after
@@ -36,6 +36,7 @@ pub struct Received<'a> {
 pub struct Facts<'a> {
     pub tables: &'a Tables,
     pub workload: Option<&'a Workload>,
+    by_name: Option<ByName<'a>>,
     /// Complete executions in the window, of coroutines the first part of each call, by callback, by start.
     of_callback: Grouped<Callback, Ran>,
     /// Outermost complete executions in the window, by process and thread, by start.
@@ -159,6 +160,7 @@ impl<'a> Facts<'a> {
         Facts {
             tables,
             workload,
+            by_name: workload.map(ByName::of),
             of_callback,
             of_thread,
             threads,
@@ -175,6 +177,11 @@ impl<'a> Facts<'a> {
             executors: OnceLock::new(),
             ros1: OnceLock::new(),
         }
+    }
+
+    /// The node of the workload that has this full name.
+    pub fn node(&self, full_name: &str) -> Option<&'a model::Node> {
+        self.by_name.as_ref()?.called(full_name)
     }
 
     /// Whether an instant is judged.

@@ -9,7 +9,6 @@ use tacho_analysis::{promise, udpros};
 use tacho_tables::row::{numbered, rows_of, Row};
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{Delivery, Endpoint, EndpointKind, Execution};
-use tacho_workload::model::is_called;
 
 /// Part of the due sends that may be late or skipped before it is reported.
 const BEHIND_PART: f64 = 0.01;
@@ -147,11 +146,8 @@ fn large(facts: &Facts<'_>, publisher: Row<Endpoint>, size: u64) -> Option<Case>
 fn over_udp(facts: &Facts<'_>, publisher: Row<Endpoint>, subscription: Row<Endpoint>) -> Option<String> {
     let host = |endpoint: Row<Endpoint>| {
         let name = facts.endpoint(endpoint).0;
-        let placed =
-            facts.workload.and_then(|w| w.nodes.iter().find(|n| is_called(&name, &n.name))).map(|n| n.host.clone());
-        placed
-            .filter(|h| !h.is_empty())
-            .unwrap_or_else(|| facts.tables.processes[facts.process_of(endpoint)].host.clone())
+        let placed = facts.node(&name).map(|node| &node.host).filter(|host| !host.is_empty());
+        placed.unwrap_or(&facts.tables.processes[facts.process_of(endpoint)].host)
     };
     if facts.process_of(publisher) == facts.process_of(subscription) {
         return None;

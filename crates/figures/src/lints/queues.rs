@@ -9,7 +9,7 @@ use tacho_analysis::udpros;
 use tacho_tables::row::{numbered, Row};
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{Delivery, Endpoint, EndpointKind, LostIn, Message};
-use tacho_workload::model::{is_called, Qos, Unmet};
+use tacho_workload::model::{Qos, Unmet};
 
 pub const TOO_SHORT: Lint = Lint {
     name: "queue-too-short",
@@ -58,7 +58,7 @@ fn too_short(facts: &Facts<'_>, subscription: Row<Endpoint>, received: Received<
 fn depth_of_best_effort(facts: &Facts<'_>, subscription: Row<Endpoint>) -> Option<u64> {
     let (name, topic) = facts.endpoint(subscription);
     let endpoint = &facts.tables.endpoints[subscription];
-    match facts.workload.and_then(|w| w.nodes.iter().find(|n| is_called(&name, &n.name))) {
+    match facts.node(&name) {
         Some(node) => {
             let qos = node.subscribes.iter().find(|s| s.topic == topic)?.qos;
             (!qos.reliable).then_some(u64::from(qos.depth))

@@ -7,7 +7,8 @@ use tacho_tables::{Process, Slowdown, Slowdowns};
 
 /// What may slow a CPU, as advice of the lint and of the verdict.
 pub(crate) const NEXT: &str =
-    "heat and frequency of the CPU (cpupower monitor, tegrastats), programs on its core, its host (%st in top)";
+    "heat and frequency of the CPU (cpupower monitor, tegrastats), other programs on its core, \
+     and %st in top on a virtual machine";
 
 pub const SLOW_CPU: Lint = Lint {
     name: "slow-cpu",

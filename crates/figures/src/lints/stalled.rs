@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use tacho_tables::row::Row;
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{Endpoint, Execution, Message};
-use tacho_workload::model::{self, is_called};
+use tacho_workload::model;
 
 /// How long a message must have stood first in its queue while its executor ran no callback, ns.
 const LEAST_NS: i64 = 100_000_000;
@@ -160,7 +160,5 @@ fn case(facts: &Facts<'_>, subscription: Row<Endpoint>, stalls: &[Stall]) -> Opt
 
 /// Whether a node lets messages wait on purpose.
 fn spins(facts: &Facts<'_>, name: &str) -> bool {
-    let nodes = facts.workload.map_or(&[][..], |workload| &workload.nodes);
-    let node = nodes.iter().find(|node| is_called(name, &node.name));
-    node.is_some_and(|node| matches!(node.executor, model::Executor::Spin { .. }))
+    facts.node(name).is_some_and(|node| matches!(node.executor, model::Executor::Spin { .. }))
 }
