@@ -14,26 +14,26 @@ use tacho_tables::row::Row;
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{Callback, Execution, Slowdown};
 
-/// Shorter executions are as long as the events in them.
+/// Shorter executions mostly measure the recording of their own events.
 const LEAST_NS: i64 = 100_000;
-/// Executions of a callback of which its usual time is known.
+/// A callback with fewer executions has no usual time.
 const LEAST_EXECUTIONS: usize = 20;
 /// A callback takes the same each time if the median is at most so many times the tenth percentile.
 const STEADY: f64 = 1.3;
-/// Executions that are looked at for the usual time of a callback.
+/// The usual time of a callback comes from so many of its executions at most.
 const SAMPLE: usize = 4096;
 /// Executions that a window has on the average, and that a slow one must have.
 const A_WINDOW: (usize, usize) = (8, 5);
-/// Longest window, in lengths of time of steps; fewer windows have no usual.
+/// A window has so many bins of steps at most, and a thread needs so many windows.
 const LONGEST: i64 = 40;
 const LEAST_WINDOWS: usize = 8;
-/// Steps in a window that have a median.
+/// A window with fewer steps has no factor of them.
 const LEAST_STEPS: u32 = 5;
 /// By this factor executions take longer in a slow window.
 const SLOWER: f64 = 1.2;
 /// Callbacks that must have taken longer at once: the data of one may have made it longer and its caches colder.
 const AT_ONCE: usize = 2;
-/// By factors that are this much apart at most, if they are of several threads.
+/// Threads that were slower at once differ by this factor at most.
 const ALIKE: f64 = 1.25;
 
 /// One execution of a callback that takes the same each time.
@@ -123,8 +123,7 @@ struct Slow {
     step: f64,
 }
 
-/// By how much one execution or step must have taken longer, if executions usually did by this factor: either is only
-/// so exact.
+/// The factor that single executions and steps must show, because each of them is less exact than the median.
 fn half(factor: f64) -> f64 {
     1.0 + (factor - 1.0) / 2.0
 }
@@ -186,13 +185,13 @@ fn timed(ways: &Ways, stream: &StreamSeen) -> Vec<Timed> {
     timed.collect()
 }
 
-/// What an execution computed: its CPU time, or all its time where that is not known.
+/// What an execution computed: its CPU time, or its wall time if that is not known.
 fn took_ns(execution: &Execution) -> Option<i64> {
     let all_ns = execution.end_ns.get()? - execution.start_ns;
     Some(execution.cpu_ns.get().unwrap_or(all_ns)).filter(|took_ns| *took_ns >= LEAST_NS)
 }
 
-/// By number of a window of so many lengths of time: how many times as long as usual the steps in it took.
+/// How many times as long as usual the steps of each window took, by its number. A window has so many bins.
 fn step_factors(steps: [&[StepTime]; KINDS], bins: i64) -> HashMap<i64, f64> {
     let mut by_window: HashMap<i64, (u32, Vec<f64>)> = HashMap::default();
     for of_kind in steps.into_iter().filter(|of_kind| !of_kind.is_empty()) {

@@ -4,9 +4,9 @@
 use tacho_events::Payload;
 use tacho_tables::rows::Rows;
 
-/// Length of time of which the median of each kind of step is kept.
+/// Length of a bin: each kind of step has one median a bin.
 pub(crate) const BIN_NS: i64 = 250_000_000;
-/// Steps of a kind and of that time that are kept: the last ones.
+/// The median of a bin comes from so many of its last steps at most.
 const KEPT: usize = 16;
 
 /// An instant of a take, as an event tells it.
@@ -33,12 +33,12 @@ impl Instant {
 /// Kinds of steps: from one of these instants to the next.
 pub(crate) const KINDS: usize = 3;
 
-/// How long the steps of one kind took on a thread in a length of time.
+/// How long the steps of one kind took on a thread in one bin.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct StepTime {
     pub stream: u32,
     pub kind: u8,
-    /// Number of the length of time.
+    /// Number of the bin.
     pub bin: i64,
     pub median_ns: u32,
     pub count: u32,

@@ -1,4 +1,4 @@
-//! Threads that computed more slowly for a while.
+//! Threads whose CPU was slower for a while.
 
 use super::facts::{time, Facts};
 use super::{Case, Lint};
@@ -12,7 +12,7 @@ pub(crate) const NEXT: &str =
 
 pub const SLOW_CPU: Lint = Lint {
     name: "slow-cpu",
-    finds: "all that a thread computes took longer for a while, steps whose work is always the same, too",
+    finds: "a thread's CPU was slower for a while: its callbacks and fixed steps of the client library took longer",
     check: |facts| {
         let slow = Slowdowns::of(&facts.tables.slowdowns);
         slow.by_thread().filter_map(|(process, tid, rows)| case(facts, process, tid, rows)).collect()
