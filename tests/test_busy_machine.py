@@ -77,6 +77,25 @@ def test_work_that_had_no_cpu_is_not_too_much_work(tacho, burning, options, evid
         assert "off_cpu_us" not in callback
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="the kernel does not count it")
+@pytest.mark.parametrize(
+    "takes, blames, because",
+    [
+        ("work: 5 ms", "preemption", "could run and has no CPU"),
+        # Others have nothing to do with these two.
+        ("sleep: 12 ms", "executor_busy", "earlier calls of"),
+        ("work: 15 ms", "executor_busy", "earlier calls of"),
+    ],
+)
+def test_others_are_to_blame_for_a_full_queue_only_if_it_would_be_empty_without_them(
+    tacho, burning, takes, blames, because
+):
+    (tacho.directory / "w.yaml").write_text(WORKING.replace("work: 5 ms", takes).replace("1 s", "3 s"))
+    verdict = tacho.json("bench", "w.yaml", "-o", "run", "--cpu-time")["verdict"]
+    first = verdict["culprits"][0]
+    assert (first["kind"], first["node"]) == (blames, "/filter") and because in first["text"], verdict
+
+
 @pytest.mark.parametrize("verb", ["bench", "record"])
 def test_what_else_ran_agrees_with_proc(tacho, verb):
     (tacho.directory / "w.yaml").write_text(WORKING.replace("ros2", "inproc"))

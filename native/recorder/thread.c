@@ -19,6 +19,7 @@
 #include "keeper.h"
 #include "left.h"
 #include "release.h"
+#include "run_delay.h"
 #include "storage.h"
 
 /* 8 MiB hold over 90,000 events of a start-up, texts included, before a thread of the program has to make storage. */
@@ -58,6 +59,7 @@ static void leave_to_parent(bool writing) {
   ended_forget();
   release_forget_seekers();
   behind_forget_seekers();
+  run_delay_forget();
   struct cursor fresh = {.busy = cursor->busy, .forked = writing};
   if (writing) {
     fresh.next = cursor->next; /* `end` is NULL, so no further event fits */
@@ -233,6 +235,7 @@ static void thread_ends(void *of_thread) {
   struct cursor *cursor = of_thread;
   /* The first thread has left by pthread_exit: the last thread ends the program. */
   if (cursor == of_main) keeper_stay_not_alone();
+  run_delay_thread_ends();
   if (state_now() != RECORDING || !begin(cursor)) return;
   leave_chunk(cursor);
   end(cursor);

@@ -15,6 +15,7 @@
 #include "rclcpp/executor.h"
 #include "rclpy/hook.h"
 #include "release.h"
+#include "run_delay.h"
 #include "service_calls.h"
 #include "thread.h"
 
@@ -89,13 +90,24 @@ DEFINE(rmw_publish, (const void *first, const void *second, int64_t third), (fir
 DEFINE(rcl_init, (const void *context_handle), (context_handle), const uint64_t words[] = {P(context_handle)};
        thread_put(TACHO_RCL_INIT, words, 1); BEHIND_CALL(rcl_init)(context_handle); rclpy_hook();)
 
-/* Records CPU time beside a callback's wall time. We read it outside the callback, so that it does not change the wall
- * time. */
-static inline void put_cpu_time(bool is_end) {
-  if (__builtin_expect(thread_cpu_time, 0) && !thread_cursor.muted) { /* if muted, a system call would end the thread */
-    const uint64_t words[] = {clock_ns(CLOCK_THREAD_CPUTIME_ID), is_end};
+/* Records CPU time beside a callback's wall time, and the time without a CPU around it. We read both outside the
+ * callback, so that they do not change the wall time. */
+__attribute__((noinline)) static void put_times(bool is_end) {
+  uint64_t delay_ns = 0, cpu_ns = is_end ? clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
+  const bool has_delay = run_delay_read(&delay_ns);
+  if (!is_end) cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  if (has_delay) {
+    const uint64_t words[] = {cpu_ns, delay_ns, is_end};
+    thread_put(TACHO_CALLBACK_CPU_AND_DELAY, words, 3);
+  } else {
+    const uint64_t words[] = {cpu_ns, is_end};
     thread_put(TACHO_CALLBACK_CPU, words, 2);
   }
+}
+
+static inline void put_cpu_time(bool is_end) {
+  /* If muted, a system call would end the thread. */
+  if (__builtin_expect(thread_cpu_time, 0) && !thread_cursor.muted) put_times(is_end);
 }
 
 static inline void put_callback_start(const void *callback, bool is_intra_process) {

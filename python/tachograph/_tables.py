@@ -120,6 +120,9 @@ class Tables(ABC):
             cpu_ns (int64, ns, or absent): CPU time of the thread from start to end: wall time less its time off the
                 CPU where scheduler events were recorded, else by its CPU-time clock where that was; absent where
                 neither was.
+            runnable_ns (int64, ns, or absent): Time from start to end in which the thread was ready to run and had
+                no CPU: by scheduler events where these were recorded, else by the kernel's run delay of the thread,
+                at most its time off the CPU; absent where neither was.
             executor_cpu_ns (int64, ns, or absent): CPU time of the thread from the end of the callback before it to
                 its start: what executor and client library computed, by the thread's CPU-time clock; absent where
                 that was not read at both.
@@ -294,7 +297,8 @@ class Tables(ABC):
                 where `preemption_ns` is absent, it had no CPU for at least this long. Absent where CPU time is not
                 known of all of it, and in older runs.
             preemption_ns (int64, ns, or absent): Of the time inside those callbacks: the thread could have gone on
-                and had no CPU. Absent without scheduler events of all of it.
+                and had no CPU: by scheduler events, or by the kernel's run delay of the whole callback. Absent
+                where neither is known of all of it.
             alignment_ns (int64, ns, or absent): Message there, executor asleep: waiting for the node to wake (study
                 E). Absent where nothing of it is reported: without arrivals and events of an executor.
             queueing_ns (int64, ns): Message there, executor busy with other callbacks.

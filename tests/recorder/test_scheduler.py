@@ -43,6 +43,9 @@ def record(tacho, *options, before=()):
     return run, said
 
 
+SLEEP_NS = 1_000_000
+"""The program's callbacks sleep for so long."""
+
 BY_SWITCHES = ["--scheduler", "on", "--cpu-time=off"]
 """CPU time by switches alone, as the program's own clock is what it is compared with."""
 
@@ -199,3 +202,25 @@ def test_without_permission_the_run_says_what_to_do_and_on_is_an_error(tacho):
     tacho("record", "--scheduler", "auto", "-o", "auto", "--", "true", before=away)
     info = json.loads((tacho.directory / "auto" / "run.json").read_text())
     assert "CAP_PERFMON" in info["scheduler"]["why_not"] and "source" not in info["scheduler"]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="the kernel does not count it")
+def test_without_scheduler_events_the_time_without_a_cpu_is_what_the_kernel_counts(tacho):
+    run, said = record(tacho, "--scheduler", "off")
+    executions, error = list(measured(run).values()), error_ns(run)
+    assert len(executions) == len(said["callbacks"]) and rows(run, "preemptions") == []
+
+    def burned(start, end):
+        return sum(max(0, min(end, to) - max(start, begin)) for begin, to in said["burned"])
+
+    for ours, theirs in zip(executions, said["callbacks"], strict=True):
+        off_ns = ours["end_ns"] - ours["start_ns"] - ours["cpu_ns"]
+        # It sleeps for a millisecond, and then is not ready to run, whether the burner runs or not.
+        assert off_ns - ours["runnable_ns"] >= SLEEP_NS - error
+        assert ours["runnable_ns"] >= burned(theirs["from_ns"], theirs["to_ns"]) - 2 * SLEEP_NS
+    between = said["waiting_ns"] - sum(execution["runnable_ns"] for execution in executions)
+    inside = sum(burned(execution["start_ns"], execution["end_ns"]) for execution in executions)
+    first, last = executions[0]["start_ns"], executions[-1]["end_ns"]
+    # Between two callbacks it may have had no CPU, too: when the burner ran there.
+    assert -error <= between <= burned(first, last) - inside + 0.05 * said["waiting_ns"]
+    assert inside > 0, said

@@ -317,6 +317,8 @@ macro_rules! with_kinds {
             NodeDue node_due (Application, Due, Message) { publisher: Handle, sequence: u64, due_ns: i64 },
 
             CallbackCpu callback_cpu (Recorder, Synchronise, Callback) { cpu_ns: i64, is_end: bool },
+            CallbackCpuAndDelay callback_cpu_and_delay (Recorder, Synchronise, Callback)
+                { cpu_ns: i64, run_delay_ns: i64, is_end: bool },
 
             RclpyCallbacks rclpy_callbacks (Recorder, Init, Executor) { not_recorded: Text },
             RclpyCoroutine rclpy_coroutine (ClientLibrary, Execute, Callback) { task: Handle, part: u64 },

@@ -127,6 +127,39 @@ fn without_cpu_time_a_busy_machine_is_named_in_its_place() {
     assert!(case.next.contains("--cpu-time") && !case.next.contains("less work"), "{case:?}");
 }
 
+/// What lints say of it if it worked for 2 ms of 12, and was ready to run for so many of the others.
+fn told(ready_ms: i64, load: Option<Load>) -> (Vec<String>, String) {
+    let mut tables = over_its_period(Some(2));
+    tables.executions.iter_mut().for_each(|execution| execution.runnable_ns = (ready_ms * MS).into());
+    let summary = of(&tables, load);
+    let lints = ["callback-off-cpu", "preempted-callback"];
+    let named = summary.findings.iter().flatten().map(|finding| finding.lint.clone());
+    (named.filter(|lint| lints.contains(&lint.as_str())).collect(), case(summary).evidence)
+}
+
+#[test]
+fn by_the_run_delay_a_callback_slept_or_was_kept_from_its_cpu_beside_others_and_alone() {
+    for load in [None, busy()] {
+        let (lints, evidence) = told(0, load.clone());
+        assert_eq!(lints, ["callback-off-cpu"]);
+        assert!(evidence.contains("its thread slept or was blocked in the callback"), "{evidence}");
+        let (lints, evidence) = told(10, load);
+        assert_eq!(lints, ["preempted-callback"]);
+        assert!(evidence.contains("its thread was kept from its CPU"), "{evidence}");
+    }
+}
+
+#[test]
+fn what_may_have_been_steal_is_no_sleep() {
+    // Ten times 10 ms off the CPU.
+    let stolen_s =
+        |s: f64| Load { over_s: 2.0, cpus: Some(2), steal_percent: Some(100.0 * s / 4.0), ..Load::default() };
+    let (lints, evidence) = told(0, Some(stolen_s(0.11)));
+    assert_eq!(lints, Vec::<String>::new());
+    assert!(evidence.contains("cannot be known without scheduler events"), "{evidence}");
+    assert_eq!(told(0, Some(stolen_s(0.09))).0, ["callback-off-cpu"]);
+}
+
 #[test]
 fn wall_time_without_cpu_time_is_a_figure_of_each_callback() {
     let known = of(&over_its_period(Some(2)), None);

@@ -187,6 +187,7 @@ mod tests {
             start_ns,
             end_ns: end_ns.into(),
             cpu_ns: MaybeNs::NONE,
+            runnable_ns: MaybeNs::NONE,
             executor_cpu_ns: MaybeNs::NONE,
             resumes: None,
         };

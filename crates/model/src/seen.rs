@@ -202,7 +202,11 @@ impl Seen {
                 None => work_ns,
             });
             if let Some(cpu_ns) = execution.cpu_ns.get() {
-                let off_ns = if has_scheduler { blocked.get(&row).copied().unwrap_or(0) } else { wall_ns - cpu_ns };
+                let off_ns = match has_scheduler {
+                    true => blocked.get(&row).copied().unwrap_or(0),
+                    // What others took of its CPU is the machine's, not the callback's.
+                    false => wall_ns - cpu_ns - execution.runnable_ns.get().unwrap_or(0),
+                };
                 of.off_ns.push(off_ns.max(0));
                 of.beside.push(beside.contains(&row));
             }

@@ -312,6 +312,7 @@ mod tests {
             start_ns: number * PERIOD_NS,
             end_ns: (number * PERIOD_NS + PERIOD_NS / 2).into(),
             cpu_ns: MaybeNs::NONE,
+            runnable_ns: MaybeNs::NONE,
             executor_cpu_ns: MaybeNs::NONE,
             resumes: None,
         };

@@ -50,8 +50,8 @@ pub struct Instance {
     /// Of the time inside those callbacks: the thread slept or was blocked; where `preemption_ns` is absent, it had no
     /// CPU for at least this long. Absent where CPU time is not known of all of it, and in older runs.
     pub off_cpu_ns: MaybeNs,
-    /// Of the time inside those callbacks: the thread could have gone on and had no CPU. Absent without scheduler
-    /// events of all of it.
+    /// Of the time inside those callbacks: the thread could have gone on and had no CPU: by scheduler events, or by the
+    /// kernel's run delay of the whole callback. Absent where neither is known of all of it.
     pub preemption_ns: MaybeNs,
     /// Message there, executor asleep: waiting for the node to wake (study E). Absent where nothing of it is reported:
     /// without arrivals and events of an executor.
@@ -320,4 +320,9 @@ pub struct Cause {
     pub usual_ns: MaybeNs,
     /// 1, or the inputs that ended this way.
     pub count: u64,
+}
+
+impl Cause {
+    /// `by` of a wait for a CPU, if no event names who had it.
+    pub const BY_UNKNOWN: &str = "what is not known";
 }

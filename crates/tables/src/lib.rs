@@ -298,11 +298,24 @@ pub struct Execution {
     /// CPU time of the thread from start to end: wall time less its time off the CPU where scheduler events were
     /// recorded, else by its CPU-time clock where that was; absent where neither was.
     pub cpu_ns: MaybeNs,
+    /// Time from start to end in which the thread was ready to run and had no CPU: by scheduler events where these were
+    /// recorded, else by the kernel's run delay of the thread, at most its time off the CPU; absent where neither was.
+    pub runnable_ns: MaybeNs,
     /// CPU time of the thread from the end of the callback before it to its start: what executor and client library
     /// computed, by the thread's CPU-time clock; absent where that was not read at both.
     pub executor_cpu_ns: MaybeNs,
     /// Row of [`Tables::executions`] of the part before, of a coroutine that awaited something and goes on.
     pub resumes: Option<Row<Execution>>,
+}
+
+impl Execution {
+    /// Time off the CPU, ns: ready to run, and the rest, in which it was blocked, slept, or the hypervisor had its CPU.
+    /// `None`: the two are not known apart.
+    pub fn off_cpu_ns(&self) -> Option<(i64, i64)> {
+        let (end_ns, cpu_ns) = self.end_ns.get().zip(self.cpu_ns.get())?;
+        let runnable_ns = self.runnable_ns.get()?;
+        Some((runnable_ns, (end_ns - self.start_ns - cpu_ns - runnable_ns).max(0)))
+    }
 }
 
 /// A publish call, whether or not anybody subscribes.

@@ -16,7 +16,7 @@ pub struct Parts<T = i64> {
     /// Inside the callback, from its start to its output, less the time off the CPU where that is known.
     #[serde(rename = "computation_ms")]
     pub computation: T,
-    /// Inside the callback: the thread slept or was blocked. Without scheduler events: it had no CPU, for whatever
+    /// Inside the callback: the thread slept or was blocked. If `preemption` is absent: it had no CPU, for whatever
     /// reason, for at least this long. Absent unless CPU time is known of all hops of the instance: it is then part of
     /// computation, in each of them.
     #[serde(rename = "off_cpu_ms", skip_serializing_if = "Option::is_none")]

@@ -79,6 +79,7 @@ mod tests {
             start_ns: 0,
             end_ns: end_ns.into(),
             cpu_ns: (end_ns - off_ns).into(),
+            runnable_ns: MaybeNs::NONE,
             executor_cpu_ns: MaybeNs::NONE,
             resumes: None,
         }

@@ -209,6 +209,7 @@ mod tests {
             start_ns,
             end_ns,
             cpu_ns: MaybeNs::NONE,
+            runnable_ns: MaybeNs::NONE,
             executor_cpu_ns: MaybeNs::NONE,
             resumes: None,
         };

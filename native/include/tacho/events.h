@@ -248,6 +248,7 @@ enum tacho_kind {
   TACHO_NODE_DUE = 133,             /* publisher_handle, sequence, due_ns: when the message published next was due by the clock */
 
   TACHO_CALLBACK_CPU = 134,         /* cpu_ns, is_end: CLOCK_THREAD_CPUTIME_ID just before a callback_start, just after a callback_end */
+  TACHO_CALLBACK_CPU_AND_DELAY = 140, /* cpu_ns, run_delay_ns, is_end: in its place if the kernel reports run_delay: how long the thread, since it began, was ready to run and had no CPU */
 
   /* rclpy, whose callbacks the recorder wraps (native/recorder/rclpy). A coroutine that awaits leaves its thread; each
    * part of it until then has a callback_start and a callback_end. task: the coroutine, unique until it ends */

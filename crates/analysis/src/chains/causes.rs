@@ -55,6 +55,8 @@ enum Who {
     Thread(u32),
     /// A callback that was blocked, and the row of the preemptions that first names what it waited in.
     WaitsIn(Row<Callback>, u32),
+    /// Whoever had the CPU: without scheduler events nobody knows.
+    Unknown,
 }
 
 /// How long, and where it began and in which execution, where that is one; of several the one of the longest stretch.
@@ -421,7 +423,9 @@ impl Explainer<'_> {
         let inside = self.tracer.inside(execution, start, end);
         let unnamed = inside.map_or(0, |inside| inside.off_ns() - off).min(whole - taken).max(0);
         taken += unnamed;
-        let mut off = unnamed;
+        let ready = inside.map_or(0, |inside| inside.unseen_runnable_ns()).min(unnamed);
+        parts.add((position, CauseKind::Preemption, Who::Unknown), Part::new(ready, None, execution));
+        let mut off = unnamed - ready;
         let had = execution.and_then(|execution| self.interpreter.had_while_off_cpu(execution, (start, end)));
         if let Some((by, ns)) = had {
             let waited = Part::new(ns.min(off), None, Some(by));
@@ -456,6 +460,7 @@ impl Explainer<'_> {
                 format!("{} (arrival not recorded: waiting for a wake-up is in it)", seen.topics.names[*topic])
             }
             Who::Thread(index) => self.programs.words(*index),
+            Who::Unknown => Cause::BY_UNKNOWN.into(),
         }
     }
 }

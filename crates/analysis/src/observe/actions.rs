@@ -267,6 +267,7 @@ impl Actions {
                     start_ns: from,
                     end_ns: to.into(),
                     cpu_ns: MaybeNs::NONE,
+                    runnable_ns: MaybeNs::NONE,
                     executor_cpu_ns: MaybeNs::NONE,
                     resumes: None,
                 }));

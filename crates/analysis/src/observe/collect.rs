@@ -9,7 +9,7 @@ mod responses;
 mod taking;
 
 use crate::observe::actions::{self, Actions};
-use crate::observe::cpu::CpuClock;
+use crate::observe::cpu::{is_reading, CpuClock, Reading};
 use crate::observe::dds::{is_below_rmw, Context};
 use crate::observe::handles::Handles;
 use crate::observe::preemption::Scheduler;
@@ -184,7 +184,7 @@ impl Collector {
         of_thread.last_ns = now;
         of_thread.receives |= brings_messages(&event.payload);
         self.scheduler.acts(process, stream as u32, event.thread.0, now);
-        if !matches!(event.payload, Payload::CallbackCpu { .. } | Payload::CallbackStart { .. }) {
+        if !matches!(event.payload, Payload::CallbackStart { .. }) && !is_reading(&event.payload) {
             self.threads[stream].cpu.forget();
         }
         if let Payload::NodeSignal { .. } = event.payload {
@@ -297,11 +297,9 @@ impl Collector {
                     _ => {}
                 }
             }
-            Payload::CallbackCpu { cpu_ns, is_end: false } => self.threads[stream].cpu.read_before(cpu_ns),
-            Payload::CallbackCpu { cpu_ns, is_end: true } => {
-                if let Some((execution, cpu_ns)) = self.threads[stream].cpu.read_after(cpu_ns) {
-                    self.seen.executions[execution].cpu_ns = cpu_ns.into();
-                }
+            Payload::CallbackCpu { cpu_ns, is_end } => self.times(stream, Reading::of(cpu_ns, None), is_end),
+            Payload::CallbackCpuAndDelay { cpu_ns, run_delay_ns, is_end } => {
+                self.times(stream, Reading::of(cpu_ns, Some(run_delay_ns)), is_end);
             }
 
             Payload::NodePublish { publisher, publisher_id, sequence, size_bytes } => {
@@ -461,6 +459,16 @@ impl Collector {
                 self.seen.signals.announce(process, node, &event.payload, texts);
             }
             _ => {}
+        }
+    }
+
+    fn times(&mut self, stream: usize, read: Reading, is_end: bool) {
+        let cpu = &mut self.threads[stream].cpu;
+        if !is_end {
+            cpu.read_before(read);
+        } else if let Some((execution, used)) = cpu.read_after(read) {
+            let execution = &mut self.seen.executions[execution];
+            (execution.cpu_ns, execution.runnable_ns) = (used.cpu_ns.into(), used.run_delay_ns.into());
         }
     }
 

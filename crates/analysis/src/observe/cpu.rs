@@ -1,27 +1,55 @@
-//! CPU time of callbacks by the CPU-time clock of their thread (`tacho record --cpu-time`). Where scheduler events are
-//! there, these tell it.
+//! CPU time of callbacks by the CPU-time clock of their thread, and for how long that had no CPU by the kernel's run
+//! delay (`tacho record` reads both unless `--cpu-time=off`). Where scheduler events are there, these tell it.
 
-use tacho_events::Duration;
+use tacho_events::{Duration, Payload};
 use tacho_tables::row::Row;
 use tacho_tables::Execution;
 
-/// Readings of one thread's CPU-time clock around its callbacks.
+/// What was read of a thread beside a callback, or how much that grew over one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reading {
+    /// Of its CPU-time clock.
+    pub cpu_ns: i64,
+    /// Ready to run and without a CPU; `None`: the kernel does not report it.
+    pub run_delay_ns: Option<i64>,
+}
+
+impl Reading {
+    pub fn of(cpu_ns: i64, run_delay_ns: Option<i64>) -> Reading {
+        Reading { cpu_ns, run_delay_ns }
+    }
+
+    /// What a callback had that took so long. The reading itself takes CPU time (some 0.2 us), so that it may exceed
+    /// the wall time, which it cannot in truth. Nor was the thread without a CPU for longer than it was off the CPU.
+    fn since(self, before: Reading, wall: Duration) -> Reading {
+        let cpu_ns = (self.cpu_ns - before.cpu_ns).min(wall.as_ns());
+        let delay = self.run_delay_ns.zip(before.run_delay_ns).map(|(after, before)| after - before);
+        Reading { cpu_ns, run_delay_ns: delay.filter(|ns| *ns >= 0).map(|ns| ns.min((wall.as_ns() - cpu_ns).max(0))) }
+    }
+}
+
+/// Whether an event is a reading.
+pub(crate) fn is_reading(payload: &Payload) -> bool {
+    matches!(payload, Payload::CallbackCpu { .. } | Payload::CallbackCpuAndDelay { .. })
+}
+
+/// Readings of one thread around its callbacks.
 #[derive(Debug, Default)]
 pub(crate) struct CpuClock {
     /// Read, and no callback has begun since.
-    before: Option<i64>,
+    before: Option<Reading>,
     /// Of each running callback, outermost first: the reading before it.
-    running: Vec<Option<i64>>,
+    running: Vec<Option<Reading>>,
     /// The last reading after a callback.
-    after: Option<i64>,
+    after: Option<Reading>,
     /// The callback that ended last: its execution, when it took, and the reading before it.
-    ended: Option<(Row<Execution>, Duration, i64)>,
+    ended: Option<(Row<Execution>, Duration, Reading)>,
 }
 
 impl CpuClock {
     /// A reading before a callback.
-    pub fn read_before(&mut self, cpu_ns: i64) {
-        self.before = Some(cpu_ns);
+    pub fn read_before(&mut self, read: Reading) {
+        self.before = Some(read);
         self.ended = None;
     }
 
@@ -38,7 +66,7 @@ impl CpuClock {
         let (before, after) = (self.before.take(), self.after.take());
         self.running.push(before);
         self.ended = None;
-        before.zip(after).map(|(before, after)| before - after).filter(|ns| *ns >= 0)
+        before.zip(after).map(|(before, after)| before.cpu_ns - after.cpu_ns).filter(|ns| *ns >= 0)
     }
 
     /// The callback at `depth` ends.
@@ -49,12 +77,11 @@ impl CpuClock {
         self.ended = before.map(|before| (execution, wall, before));
     }
 
-    /// A reading after a callback: the execution that it ends, and its CPU time, ns. The reading itself takes CPU time
-    /// (some 0.2 us), so that it may exceed the wall time, which it cannot in truth.
-    pub fn read_after(&mut self, cpu_ns: i64) -> Option<(Row<Execution>, i64)> {
-        self.after = self.running.is_empty().then_some(cpu_ns);
+    /// A reading after a callback: the execution that it ends, and what that had.
+    pub fn read_after(&mut self, read: Reading) -> Option<(Row<Execution>, Reading)> {
+        self.after = self.running.is_empty().then_some(read);
         let (execution, wall, before) = self.ended.take()?;
-        Some((execution, (cpu_ns - before).min(wall.as_ns())))
+        Some((execution, read.since(before, wall)))
     }
 }
 
@@ -66,47 +93,51 @@ mod tests {
         Duration::from_ns(ns)
     }
 
+    fn at(cpu_ns: i64) -> Reading {
+        Reading::of(cpu_ns, None)
+    }
+
     #[test]
     fn nested_callbacks_have_their_own_time_and_the_outer_one_that_of_both() {
         let mut clock = CpuClock::default();
-        clock.read_before(100);
+        clock.read_before(at(100));
         clock.starts(0);
-        clock.read_before(150);
+        clock.read_before(at(150));
         clock.starts(1);
         clock.ends(1, Row::new(8), ns(1_000));
-        assert_eq!(clock.read_after(250), Some((Row::new(8), 100)));
+        assert_eq!(clock.read_after(at(250)), Some((Row::new(8), at(100))));
         clock.ends(0, Row::new(7), ns(2_000));
-        assert_eq!(clock.read_after(400), Some((Row::new(7), 300)));
+        assert_eq!(clock.read_after(at(400)), Some((Row::new(7), at(300))));
     }
 
     #[test]
     fn a_missing_reading_gives_no_time_and_the_reading_of_the_next_callback_is_not_taken_for_it() {
         let mut clock = CpuClock::default();
-        clock.read_before(100);
+        clock.read_before(at(100));
         clock.starts(0);
         clock.ends(0, Row::new(1), ns(1_000));
-        clock.read_before(900); // the one after was dropped
-        assert_eq!(clock.read_after(950), None);
+        clock.read_before(at(900)); // the one after was dropped
+        assert_eq!(clock.read_after(at(950)), None);
         clock.starts(0);
         clock.ends(0, Row::new(2), ns(1_000));
-        assert_eq!(clock.read_after(1_000), Some((Row::new(2), 100)));
+        assert_eq!(clock.read_after(at(1_000)), Some((Row::new(2), at(100))));
         clock.starts(0);
         clock.ends(0, Row::new(3), ns(1_000));
-        assert_eq!(clock.read_after(2_000), None, "the one before was dropped");
+        assert_eq!(clock.read_after(at(2_000)), None, "the one before was dropped");
     }
 
     #[test]
     fn what_a_thread_computed_between_two_callbacks_is_known_if_both_were_read() {
         let mut clock = CpuClock::default();
         let mut run = |before: Option<i64>, after: Option<i64>| {
-            before.into_iter().for_each(|ns| clock.read_before(ns));
+            before.into_iter().for_each(|ns| clock.read_before(at(ns)));
             let since = clock.starts(0);
             // One inside of it.
             assert_eq!(clock.starts(1), None);
             clock.ends(1, Row::new(2), ns(1));
             clock.forget();
             clock.ends(0, Row::new(1), ns(1_000));
-            after.into_iter().for_each(|ns| _ = clock.read_after(ns));
+            after.into_iter().for_each(|ns| _ = clock.read_after(at(ns)));
             clock.forget();
             since
         };
@@ -120,9 +151,25 @@ mod tests {
     #[test]
     fn cpu_time_is_never_more_than_wall_time() {
         let mut clock = CpuClock::default();
-        clock.read_before(0);
+        clock.read_before(at(0));
         clock.starts(0);
         clock.ends(0, Row::new(1), ns(50));
-        assert_eq!(clock.read_after(250), Some((Row::new(1), 50)));
+        assert_eq!(clock.read_after(at(250)), Some((Row::new(1), at(50))));
+    }
+
+    #[test]
+    fn time_without_a_cpu_is_at_most_what_the_cpu_time_leaves() {
+        let took = |delay: [Option<i64>; 2]| {
+            let mut clock = CpuClock::default();
+            clock.read_before(Reading::of(100, delay[0]));
+            clock.starts(0);
+            clock.ends(0, Row::new(1), ns(50));
+            clock.read_after(Reading::of(120, delay[1])).unwrap().1.run_delay_ns
+        };
+        assert_eq!(took([Some(1_000), Some(1_010)]), Some(10));
+        assert_eq!(took([Some(1_000), Some(1_000)]), Some(0));
+        assert_eq!(took([Some(1_000), Some(1_090)]), Some(30), "waited outside, too");
+        assert_eq!(took([None, Some(1_010)]), None);
+        assert_eq!(took([Some(1_000), Some(10)]), None, "of another thread");
     }
 }

@@ -36,6 +36,8 @@ pub(crate) struct Scheduler {
     rows: Rows<(u32, Preemption)>,
     /// Time off the CPU by execution; shorter where the last ones had none.
     off_ns: Rows<i64>,
+    /// The part of it in which the thread was ready to run.
+    runnable_ns: Rows<i64>,
     /// Whether the state of its thread was known when it began, by execution; shorter where there were no kernel events
     /// yet.
     known_at_start: Rows<bool>,
@@ -170,11 +172,15 @@ impl Scheduler {
                 OffCpu::Interrupted => {} // it is on the CPU
             }
             let Some(stream) = host.threads[thread as usize].stream else { continue };
+            let runnable = |lasted: i64| if off.why == OffCpu::Runnable { lasted } else { 0 };
             let stack = running(stream);
             for execution in stack {
                 let since = executions[*execution].start_ns.max(from);
-                fill(&mut self.off_ns, execution.index() + 1, 0);
-                self.off_ns[execution.index()] += (to - since).max(0);
+                let lasted = (to - since).max(0);
+                for (sum, of) in [(&mut self.off_ns, lasted), (&mut self.runnable_ns, runnable(lasted))] {
+                    fill(sum, execution.index() + 1, 0);
+                    sum[execution.index()] += of;
+                }
             }
             let execution = stack.last().copied();
             let from = execution.map_or(from, |e| executions[e].start_ns.max(from));

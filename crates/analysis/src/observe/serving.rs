@@ -54,7 +54,8 @@ impl StreamSeen {
     /// Takes an event of the thread; `calls_back`: inside a callback.
     pub fn executes(&mut self, payload: &Payload, calls_back: bool, now: i64) {
         let served = match payload {
-            Payload::CallbackStart { .. } | Payload::CallbackEnd { .. } | Payload::CallbackCpu { .. } => true,
+            Payload::CallbackStart { .. } | Payload::CallbackEnd { .. } => true,
+            Payload::CallbackCpu { .. } | Payload::CallbackCpuAndDelay { .. } => true,
             Payload::RmwTakeCalled { .. } | Payload::RmwTake { .. } | Payload::RclTake { .. } => true,
             Payload::RclcppTake { .. } => true,
             Payload::RmwTakeRequest { .. } | Payload::RmwSendResponse { .. } | Payload::RmwTakeResponse { .. } => true,

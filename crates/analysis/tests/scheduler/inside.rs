@@ -23,6 +23,8 @@ struct TwoNodes {
 struct Known {
     scheduled: bool,
     cpu_us: Option<i64>,
+    /// Ready to run and without a CPU, by the kernel's run delay.
+    delay_us: Option<i64>,
 }
 
 impl TwoNodes {
@@ -46,24 +48,32 @@ impl TwoNodes {
         if self.control.scheduled {
             b = b.cpu(0).us(2_000).switch(8, SLEEPS, 0);
         }
-        let read = |b: FileBuilder, cpu_us: Option<i64>, end| match cpu_us {
-            Some(cpu_us) => b.callback_cpu(5_000 * US + cpu_us * US, end),
-            None => b,
+        let read = |b: FileBuilder, of: Known, end: bool| {
+            let at = |us: i64| if end { (5_000 + us) * US } else { 5_000 * US };
+            match (of.cpu_us, of.delay_us) {
+                (Some(cpu_us), Some(delay_us)) => b.callback_cpu_and_delay(at(cpu_us), at(delay_us), end),
+                (Some(cpu_us), None) => b.callback_cpu(at(cpu_us), end),
+                _ => b,
+            }
         };
         b = b.ndt().us(START - 1).rclcpp_executor_execute(TIMER);
-        b = read(b, self.ndt.cpu_us.map(|_| 0), false).us(START).callback_start(TIMER_CALLBACK, false);
+        b = read(b, self.ndt, false).us(START).callback_start(TIMER_CALLBACK, false);
         b = b.us(PUBLISH).publish(1).us(END).end_timer().us(END + 1);
-        b = read(b, self.ndt.cpu_us, true).process(8).thread(8).us(CONTROL.0 - 1).rclcpp_executor_execute(SUBSCRIPTION);
+        b = read(b, self.ndt, true).process(8).thread(8).us(CONTROL.0 - 1).rclcpp_executor_execute(SUBSCRIPTION);
         b = b.rmw_take(RMW_SUBSCRIPTION, MESSAGE, 1, true).rcl_take(MESSAGE).rclcpp_take(MESSAGE);
-        b = read(b, self.control.cpu_us.map(|_| 0), false).us(CONTROL.0).callback_start(CALLBACK, false);
-        tables(&read(b.us(CONTROL.1).end_taking().us(CONTROL.1 + 1), self.control.cpu_us, true))
+        b = read(b, self.control, false).us(CONTROL.0).callback_start(CALLBACK, false);
+        tables(&read(b.us(CONTROL.1).end_taking().us(CONTROL.1 + 1), self.control, true))
     }
 }
 
-const SCHEDULED: Known = Known { scheduled: true, cpu_us: None };
+const SCHEDULED: Known = Known { scheduled: true, cpu_us: None, delay_us: None };
 
 fn clock(cpu_us: i64) -> Known {
-    Known { scheduled: false, cpu_us: Some(cpu_us) }
+    Known { cpu_us: Some(cpu_us), ..Known::default() }
+}
+
+fn clock_and_delay(cpu_us: i64, delay_us: i64) -> Known {
+    Known { delay_us: Some(delay_us), ..clock(cpu_us) }
 }
 
 /// Computation, off the CPU, preemption of the instance, us; they are those of its hops, and add up with the others.
@@ -122,6 +132,38 @@ fn by_the_clock_alone_off_the_cpu_is_what_cannot_have_been_cpu_time() {
 }
 
 #[test]
+fn the_run_delay_divides_what_was_off_the_cpu_as_far_as_the_rest_of_the_callback_leaves_it_open() {
+    let ready = |us| (CauseKind::Preemption, "what is not known", us);
+    // 120 us of CPU time in 400: of the 280 others, it was ready to run in so many.
+    let of = |delay_us| {
+        let ndt = clock_and_delay(120, delay_us);
+        TwoNodes { ndt, control: clock_and_delay(100, 0), waits_in: None }.tables()
+    };
+    let none = of(0);
+    assert_eq!(inside(&none), (120 + 100, Some(180), Some(0)));
+    assert_eq!(causes(&none), [(CauseKind::Computation, TICK, 120), (CauseKind::OffCpu, TICK, 180)]);
+    // At least 180 of the 300 us before the publish call were off the CPU, and no more than 130 of these asleep.
+    let some = of(150);
+    assert_eq!(inside(&some), (120 + 100, Some(130), Some(50)));
+    let asleep = (CauseKind::OffCpu, TICK, 130);
+    assert_eq!(causes(&some), [(CauseKind::Computation, TICK, 120), asleep, ready(50)]);
+    let all = of(280);
+    assert_eq!(inside(&all), (120 + 100, Some(0), Some(180)));
+    assert_eq!(causes(&all), [(CauseKind::Computation, TICK, 120), ready(180)]);
+    let runnable: Vec<_> = some.executions.iter().map(|row| row.runnable_ns.get().map(|ns| ns / US)).collect();
+    assert_eq!(runnable, [Some(150), Some(0)]);
+}
+
+#[test]
+fn a_node_by_events_and_one_by_the_run_delay_are_divided_alike() {
+    let tables = TwoNodes { ndt: SCHEDULED, control: clock_and_delay(70, 10), waits_in: None }.tables();
+    assert_eq!(inside(&tables), (210 + 70, Some(50 + 20), Some(40 + 10)));
+    let runnable: Vec<_> = tables.executions.iter().map(|row| row.runnable_ns.get().map(|ns| ns / US)).collect();
+    // By switches all of the callback: after its publish call, too.
+    assert_eq!(runnable, [Some(40 + 1), Some(10)]);
+}
+
+#[test]
 fn of_a_node_by_events_and_one_by_the_clock_off_the_cpu_holds_preemption() {
     let tables = TwoNodes { ndt: SCHEDULED, control: clock(70), waits_in: None }.tables();
     assert_eq!(inside(&tables), (210 + 70, Some(50 + 40 + 30), None));
@@ -130,7 +172,7 @@ fn of_a_node_by_events_and_one_by_the_clock_off_the_cpu_holds_preemption() {
         [(CauseKind::Computation, TICK, 210), (CauseKind::Blocked, TICK, 50), (CauseKind::Preemption, "burner", 40)]
     );
     // Where both know a thread, the events do: the clock's reading costs itself.
-    let both = Known { scheduled: true, cpu_us: Some(399) };
+    let both = Known { scheduled: true, ..clock(399) };
     assert_eq!(
         inside(&TwoNodes { ndt: both, control: clock(70), waits_in: None }.tables()),
         (210 + 70, Some(50 + 40 + 30), None)

@@ -72,10 +72,15 @@ impl Load {
         self.others_cpu_s.filter(|_| self.over_s > 0.0).map(|cpu_s| cpu_s / self.over_s)
     }
 
+    /// CPU time that the hypervisor gave to others, s.
+    pub fn stolen_s(&self) -> Option<f64> {
+        Some(self.steal_percent? / 100.0 * f64::from(self.cpus?) * self.over_s)
+    }
+
     /// Part of the CPU time that anybody here asked for and the hypervisor gave to others. On a machine that is mostly
     /// idle, a small steal is a large part of it.
     pub fn stolen_part(&self) -> Option<f64> {
-        let stolen_s = self.steal_percent? / 100.0 * f64::from(self.cpus?) * self.over_s;
+        let stolen_s = self.stolen_s()?;
         let asked_s = stolen_s + self.machine_cpu_s?;
         (asked_s > 0.0).then_some(stolen_s / asked_s)
     }
@@ -89,6 +94,11 @@ impl Load {
     /// Whether all CPUs were in use nearly all the time, and others had a good part of them: whoever woke up waited.
     pub fn is_full(&self) -> bool {
         self.used_part().is_some_and(|part| part >= Load::FULL) && self.much().is_some()
+    }
+
+    /// Whether the hypervisor took a good part of the CPUs' time.
+    pub fn steals_much(&self) -> bool {
+        self.steal_percent.is_some_and(|percent| percent > Load::MUCH_STEAL_PERCENT)
     }
 
     /// Returns in words what used much of the machine: `other processes used 1.52 CPUs on the average`. `None`: nothing

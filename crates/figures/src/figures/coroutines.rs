@@ -55,6 +55,7 @@ mod tests {
             start_ns,
             end_ns: end_ns.into(),
             cpu_ns: cpu_ns.into(),
+            runnable_ns: MaybeNs::NONE,
             executor_cpu_ns: MaybeNs::NONE,
             resumes: resumes.map(Row::new),
         }

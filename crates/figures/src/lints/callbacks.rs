@@ -305,40 +305,54 @@ fn movement(period: i64, ran: &[Ran], mut is_held: impl FnMut(&Ran, &Ran) -> boo
     (last.0 > first.0).then(|| ((last.1 - first.1) as f64 / (last.0 - first.0) as f64, free.len()))
 }
 
+/// Who had a CPU, if no event names it.
+const NOT_KNOWN: &str = "threads that are not known";
+
 pub const PREEMPTED: Lint = Lint {
     name: "preempted-callback",
     finds: "a callback could have gone on and had no CPU for a good part of its time",
     check: |facts| {
         let mut off: HashMap<Row<Callback>, HashMap<&str, i64>> = HashMap::default();
+        // Of the same executions as the wall time below.
+        let counts = |e: &&Execution| e.end_ns.get().is_some() && e.resumes.is_none() && facts.judges(e.start_ns);
         for row in facts.tables.preemptions.iter().filter(|p| p.state == OffCpu::Runnable) {
             let execution = row.execution.map(|e| &facts.tables.executions[e]);
-            // Of the same executions as the wall time below.
-            let counts = |e: &&Execution| e.end_ns.get().is_some() && e.resumes.is_none() && facts.judges(e.start_ns);
             if let Some(execution) = execution.filter(counts) {
-                let callback = execution.callback;
-                let by = row.by_comm.as_deref().unwrap_or("threads that are not known");
-                *off.entry(callback).or_default().entry(by).or_default() += row.to_ns - row.from_ns;
+                let by = row.by_comm.as_deref().unwrap_or(NOT_KNOWN);
+                *off.entry(execution.callback).or_default().entry(by).or_default() += row.to_ns - row.from_ns;
             }
         }
-        let case =
-            |(callback, by): (Row<Callback>, HashMap<&str, i64>)| {
-                let ran = facts.ran(callback);
-                let (wall, taken) = (ran.iter().map(|r| r.end_ns - r.start_ns).sum::<i64>(), by.values().sum::<i64>());
-                let most = by.iter().max_by_key(|(name, ns)| (**ns, **name))?;
-                let matters = taken as f64 > PREEMPTED_PART * wall as f64
-                    && taken as f64 >= PREEMPTED_OF_WINDOW * facts.window_ns() as f64;
-                matters.then(|| Case {
-                    subject: facts.callback(callback),
-                    evidence: format!(
-                    "of {} inside it, its thread could have gone on and had no CPU for {} ({:.1} %), {} of that to {}",
-                    time(wall), time(taken), 100.0 * taken as f64 / wall.max(1) as f64, time(*most.1), most.0
-                ),
-                    cost: format!("{} a call on the average", time(taken / (ran.len() as i64).max(1))),
-                    next: "a CPU of its own (taskset), SCHED_FIFO, or less beside it".into(),
-                    weight: taken as f64,
-                    delays: None,
-                })
+        if facts.tables.preemptions.is_empty() {
+            for execution in facts.tables.executions.iter().filter(counts) {
+                if let Some(ns) = execution.runnable_ns.get().filter(|ns| *ns > 0) {
+                    *off.entry(execution.callback).or_default().entry(NOT_KNOWN).or_default() += ns;
+                }
+            }
+        }
+        let case = |(callback, by): (Row<Callback>, HashMap<&str, i64>)| {
+            let ran = facts.ran(callback);
+            let (wall, taken) = (ran.iter().map(|r| r.end_ns - r.start_ns).sum::<i64>(), by.values().sum::<i64>());
+            let most = by.iter().max_by_key(|(name, ns)| (**ns, **name))?;
+            let matters = taken as f64 > PREEMPTED_PART * wall as f64
+                && taken as f64 >= PREEMPTED_OF_WINDOW * facts.window_ns() as f64;
+            let had_it = match *most.0 {
+                NOT_KNOWN => "tacho record --scheduler on names who had it".into(),
+                by => format!("{} of that to {by}", time(*most.1)),
             };
+            matters.then(|| Case {
+                subject: facts.callback(callback),
+                evidence: format!(
+                    "of {} inside it, its thread could have gone on and had no CPU for {} ({:.1} %); {had_it}",
+                    time(wall),
+                    time(taken),
+                    100.0 * taken as f64 / wall.max(1) as f64
+                ),
+                cost: format!("{} a call on the average", time(taken / (ran.len() as i64).max(1))),
+                next: "a CPU of its own (taskset), SCHED_FIFO, or less beside it".into(),
+                weight: taken as f64,
+                delays: None,
+            })
+        };
         off.into_iter().filter_map(case).collect()
     },
 };

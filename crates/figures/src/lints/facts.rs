@@ -154,6 +154,18 @@ impl<'a> Facts<'a> {
             }
         }
         let load = repeat.info.and_then(|info| info.load.as_ref());
+        if tables.preemptions.is_empty() {
+            for execution in tables.executions.iter().filter(|e| options.judges(e.start_ns)) {
+                if let Some((runnable_ns, blocked_ns)) = execution.off_cpu_ns() {
+                    let (runnable, blocked) = off_cpu.entry(execution.callback).or_default();
+                    (*runnable, *blocked) = (*runnable + runnable_ns, *blocked + blocked_ns);
+                }
+            }
+            // Steal is no sleep: all of it may have hit this one.
+            let stolen_s = load.filter(|load| load.steals_much()).and_then(Load::stolen_s);
+            let stolen_ns = stolen_s.map_or(0, |stolen_s| (1e9 * stolen_s) as i64);
+            off_cpu.retain(|_, (runnable, blocked)| *runnable >= *blocked || *blocked > stolen_ns);
+        }
         let default = |w: &Workload| Some(repeat.info?.transports.get(&w.middleware)?.first()?.as_str());
         let transport =
             workload.and_then(|w| Some(w.transport.as_str()).filter(|t| !t.is_empty()).or_else(|| default(w)));

@@ -15,6 +15,8 @@ const COMPUTES: f64 = 0.5;
 pub(super) struct Took {
     pub wall_ms: f64,
     pub cpu_ms: Option<f64>,
+    /// Ready to run and without a CPU, where that is known.
+    pub runnable_ms: Option<f64>,
     /// The system call that it was blocked in, where that is known.
     pub waits_in: Option<String>,
     /// The service that it waited for.
@@ -26,15 +28,20 @@ pub(super) struct Took {
 /// Against a callback that delays others, or itself.
 pub(super) fn of_callback(late: &Late<'_>, kind: CauseKind, (named, name): (&Named, &str), took: &Took) -> String {
     let who = named.in_short(name);
-    let Took { wall_ms, cpu_ms, is_own_queue, ref waits_in, ref asked } = *took;
+    let Took { wall_ms, cpu_ms, runnable_ms, is_own_queue, ref waits_in, ref asked } = *took;
     if let Some(asked) = asked {
         return asked.advice(who);
+    }
+    let lacked_a_cpu = runnable_ms.is_some_and(|runnable| runnable >= COMPUTES * wall_ms);
+    if let Some(node) = named.node.as_ref().filter(|_| lacked_a_cpu) {
+        return a_cpu_of_its_own(node);
     }
     let waits_for = waits_in.as_deref().unwrap_or("a lock, a service, the disk, a sleep");
     let computes = cpu_ms.is_some_and(|cpu| cpu >= COMPUTES * wall_ms);
     let is_off_cpu = kind == CauseKind::OffCpu || cpu_ms.is_some_and(|cpu| cpu < COMPUTES * wall_ms);
     // What took the CPU from it may be what took it from all.
-    let others = late.others.as_ref().filter(|_| is_off_cpu && waits_in.is_none());
+    let is_known = waits_in.is_some() || runnable_ms.is_some();
+    let others = late.others.as_ref().filter(|_| is_off_cpu && !is_known);
     let advice = match kind {
         CauseKind::ExecutorBusy | CauseKind::GroupBusy if is_own_queue => format!(
             "Make {who} do less a call, have it take the newest message alone (a depth of 1), or publish its input \
@@ -57,7 +64,7 @@ pub(super) fn of_callback(late: &Late<'_>, kind: CauseKind, (named, name): (&Nam
         }
         _ if is_off_cpu => {
             let says = "; tacho record --scheduler on says whether it slept or was kept from its CPU";
-            let says = if others.is_some() { "" } else { says };
+            let says = if others.is_some() || is_known { "" } else { says };
             format!("Move what {who} waits for (a lock, a service, the disk, a sleep) out of it{says}.")
         }
         _ => format!("Make {who} do less a call, or move the seldom part of its work to a callback of its own."),

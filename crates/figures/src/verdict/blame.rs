@@ -44,6 +44,8 @@ struct Blame {
     /// Of the longest execution: wall and CPU time.
     wall_ms: f64,
     cpu_ms: Option<f64>,
+    /// Of the longest execution: ready to run and without a CPU, if that is known.
+    runnable_ms: Option<f64>,
     /// Half of all its executions take half as long as the longest or longer.
     is_usual: bool,
     position: u32,
@@ -55,6 +57,14 @@ impl Blame {
     /// What most of it was.
     fn kind(&self) -> CauseKind {
         *self.by_kind.iter().max_by(|a, b| a.1.total_cmp(b.1)).expect("a part").0
+    }
+
+    /// Whether most of its longest execution may have been a wait for a CPU.
+    fn may_have_lacked_a_cpu(&self) -> bool {
+        match self.runnable_ms {
+            Some(runnable) => runnable >= 0.5 * self.wall_ms,
+            None => self.cpu_ms.is_none_or(|cpu| cpu < 0.5 * self.wall_ms),
+        }
     }
 }
 
@@ -107,6 +117,7 @@ pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
                 let wall = row.end_ns.get().map_or(0.0, |end| (end - row.start_ns) as f64 / NS_PER_MS);
                 if wall > blame.wall_ms {
                     (blame.wall_ms, blame.cpu_ms) = (wall, row.cpu_ns.get().map(|ns| ns as f64 / NS_PER_MS));
+                    blame.runnable_ms = row.runnable_ns.get().map(|ns| ns as f64 / NS_PER_MS);
                 }
             }
         }
@@ -117,6 +128,8 @@ pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
             let repeat = repeats[number];
             let median = late.ran.median_ns(repeat, repeat.tables.executions[*execution].callback);
             blame.is_usual = median.is_none_or(|ns| ns as f64 / NS_PER_MS >= 0.5 * blame.wall_ms);
+            // Of a seldom pause, the rest may be steal.
+            blame.runnable_ms = blame.runnable_ms.filter(|_| blame.is_usual || !late.is_stolen);
         }
     }
     let times_ms = late.median_ms.max(1e-3);
@@ -180,12 +193,13 @@ impl<'a> Left<'a> {
 fn is_material(late: &Late<'_>, blame: &Blame, all_ms: f64) -> bool {
     let may_lack = blame.by_kind.keys().all(|kind| may_lack_a_cpu(*kind));
     // Nobody's fault: whoever wakes up waits, and whoever computes is interrupted.
-    if late.no_cpu_is_free && (may_lack || (blame.kind() == CauseKind::OffCpu && !blame.is_usual)) {
+    let paused = blame.kind() == CauseKind::OffCpu && !blame.is_usual && blame.may_have_lacked_a_cpu();
+    if late.no_cpu_is_free && (may_lack || paused) {
         return false;
     }
     let is_noise = blame.by_kind.keys().all(|kind| counts(*kind, late.mostly) == Some(true));
     // Its own work, each time, is no doubt.
-    let lacked_a_cpu = || !blame.is_usual && blame.cpu_ms.is_none_or(|cpu| cpu < 0.5 * blame.wall_ms);
+    let lacked_a_cpu = || !blame.is_usual && blame.may_have_lacked_a_cpu();
     let in_doubt = late.others.is_some() && (may_lack || (!is_noise && !blame.executions.is_empty() && lacked_a_cpu()));
     let (share, times) = match (is_noise, in_doubt) {
         (true, true) => (SHARE_IN_DOUBT, TIMES_OF_NOISE),
@@ -242,7 +256,14 @@ fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
                 _ => "its own computation",
             };
             made.text = format!("{took} in {}: {of} ({how}).", count(executions, "execution", "executions"));
-            let took = advice::Took { wall_ms: blame.wall_ms, cpu_ms: blame.cpu_ms, waits_in, asked, is_own_queue };
+            let took = advice::Took {
+                wall_ms: blame.wall_ms,
+                cpu_ms: blame.cpu_ms,
+                runnable_ms: blame.runnable_ms,
+                waits_in,
+                asked,
+                is_own_queue,
+            };
             made.next = advice::of_callback(late, kind, (named, name), &took);
             made.longest_ms = Some(blame.wall_ms.max(blame.longest_ms));
             made.node = Some(at);
@@ -296,8 +317,13 @@ fn waits_in(late: &Late<'_>, blame: &Blame) -> Option<String> {
 
 /// How much of the longest execution was no CPU time, if that is most of it.
 fn blocked(blame: &Blame, waits_in: Option<&str>) -> String {
-    match blame.cpu_ms {
-        Some(cpu) if cpu < 0.5 * blame.wall_ms => {
+    let most = 0.5 * blame.wall_ms;
+    match (blame.runnable_ms, blame.cpu_ms) {
+        (Some(runnable), _) if runnable >= most => format!(" (ready to run, without a CPU, for {})", ms(runnable)),
+        (Some(runnable), Some(cpu)) if waits_in.is_none() && blame.wall_ms - cpu - runnable >= most => {
+            format!(" (blocked or waiting for {})", ms(blame.wall_ms - cpu - runnable))
+        }
+        (_, Some(cpu)) if cpu < most => {
             let how = waits_in.map_or(", blocked or waiting,".to_owned(), |call| format!(", blocked in {call},"));
             format!(" (off the CPU{how} for {})", ms(blame.wall_ms - cpu))
         }

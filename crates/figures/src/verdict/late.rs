@@ -12,7 +12,8 @@ use tacho_tables::{Callback, Cause, CauseKind, Chain, Execution, Instance, Name}
 
 const NS_PER_MS: f64 = 1e6;
 
-/// Part of its time for which a callback computes at least, if it lacks a CPU: 20 threads would have to share one.
+/// Part of its time for which a callback computes at least, if it lacks a CPU and nothing says for how long: 20 threads
+/// would have to share one.
 pub(super) const LEAST_COMPUTED: f64 = 0.05;
 
 /// A late instance with what it consists of.
@@ -61,6 +62,8 @@ pub(super) struct Late<'a> {
     pub others: Option<String>,
     /// Whether others left it no free CPU, so that whatever wakes up waits.
     pub no_cpu_is_free: bool,
+    /// The hypervisor took a good part of the CPUs' time: what was seldom off the CPU may have been ready to run.
+    pub is_stolen: bool,
     /// Callbacks wait in the queues of roscpp.
     pub is_ros1: bool,
 }
@@ -116,6 +119,7 @@ impl<'a> Late<'a> {
             mostly: instances * 2 > chain.instances,
             path: &chain.path,
             no_cpu_is_free: loads.clone().any(Load::is_full),
+            is_stolen: loads.clone().any(Load::steals_much),
             others: loads.find_map(Load::much),
             is_ros1: repeats.iter().any(|repeat| {
                 repeat.tables.executions.iter().take(SEEN).any(|execution| execution.queued_ns.get().is_some())
@@ -157,8 +161,12 @@ impl<'a> Late<'a> {
         usual.into_values().collect()
     }
 
-    /// Whether a callback usually computes so little of its time that it was off the CPU by its own will.
-    pub fn slept(&self, off_cpu: &Cause) -> bool {
+    /// Whether a callback was off the CPU by its own will: that is known, or it usually computes too little to have
+    /// been ready to run.
+    pub fn slept(&self, repeat: &Repeat<'_>, off_cpu: &Cause) -> bool {
+        if is_all_sleep(repeat, off_cpu) {
+            return true;
+        }
         let ns_of = |cause: &Cause| cause.usual_ns.get().unwrap_or(0);
         let own = self.usual().into_iter().filter(|(_, cause)| {
             (cause.position, &cause.by) == (off_cpu.position, &off_cpu.by) && cause.kind == CauseKind::Computation
@@ -183,6 +191,12 @@ impl<'a> Late<'a> {
     pub fn node(&self, position: u32) -> &'a str {
         self.path.get(2 * position as usize).map_or("", String::as_str)
     }
+}
+
+/// Whether a part in which a callback is usually off the CPU has no time in which it was ready to run.
+pub(super) fn is_all_sleep(repeat: &Repeat<'_>, part: &Cause) -> bool {
+    let execution = part.execution.filter(|_| part.kind == CauseKind::OffCpu);
+    execution.is_some_and(|execution| repeat.tables.executions[execution].runnable_ns.get().is_some())
 }
 
 /// The callbacks of a node.

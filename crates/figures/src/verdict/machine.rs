@@ -26,11 +26,13 @@ pub(super) fn suspect(late: &Late<'_>, known: &[Suspect]) -> Option<Suspect> {
     by_name.or_else(|| hungry.as_ref()?.suspect(late)).or_else(|| unnamed(late))
 }
 
-/// A callback that outputs wait for, and that lacked a CPU for much of its time.
+/// A callback that outputs wait for, that lacked a CPU for much of its time, and that would keep up if it had one.
 struct Hungry<'a> {
     of: &'a Suspect,
     ran_ms: f64,
     lacked_ms: f64,
+    /// It was ready to run in this time; otherwise it may have slept.
+    is_known: bool,
     calls: usize,
 }
 
@@ -47,20 +49,22 @@ impl<'a> Hungry<'a> {
                 own.extend(cause.execution.map(|row| ((number_of(repeat), row), (*repeat, cause.position))));
             }
         }
-        let (mut ran_ns, mut lacked_ns) = (0, 0);
+        let (mut ran_ns, mut lacked_ns, mut is_known) = (0, 0, true);
         for (number, repeat) in late.repeats() {
             let of_it = own.range((number, Row::new(0))..=(number, Row::LAST));
             let rows = of_it.clone().map(|((_, row), _)| &repeat.tables.executions[*row]);
             ran_ns += rows.clone().filter_map(|row| Some(row.end_ns.get()? - row.start_ns)).sum::<i64>();
             if repeat.tables.preemptions.is_empty() {
+                let known = rows.clone().map(|row| row.runnable_ns.get()).sum::<Option<i64>>();
                 // Off the CPU: a queue that fills with work for which a CPU is missing, else it may have slept. What
                 // hardly computes slept: a thread that can run gets a CPU now and then.
                 let fills =
-                    of_it.clone().all(|((_, row), (_, at))| late.is_its_own_queue(&Named::of(repeat, *row), *at));
+                    || of_it.clone().all(|((_, row), (_, at))| late.is_its_own_queue(&Named::of(repeat, *row), *at));
                 let times = rows.filter_map(|row| Some((row.end_ns.get()? - row.start_ns, row.cpu_ns.get()?)));
                 let (wall_ns, cpu_ns) = times.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
                 let computes = cpu_ns as f64 >= LEAST_COMPUTED * wall_ns as f64;
-                lacked_ns += if fills && computes { wall_ns - cpu_ns } else { 0 };
+                is_known &= known.is_some();
+                lacked_ns += known.unwrap_or_else(|| if computes && fills() { wall_ns - cpu_ns } else { 0 });
             } else {
                 let lacked = repeat.tables.preemptions.iter().filter(|row| row.state == OffCpu::Runnable);
                 let lacked = lacked.filter(|row| row.execution.is_some_and(|row| own.contains_key(&(number, row))));
@@ -68,7 +72,10 @@ impl<'a> Hungry<'a> {
             }
         }
         let (ran_ms, lacked_ms) = (ran_ns as f64 / 1e6, lacked_ns as f64 / 1e6);
-        (lacked_ms > LACKED * ran_ms).then_some(Hungry { of: suspect, ran_ms, lacked_ms, calls: own.len() })
+        let hungry = Hungry { of: suspect, ran_ms, lacked_ms, is_known, calls: own.len() };
+        let (((_, row), (repeat, _)), needs_ms) = (own.first_key_value()?, (ran_ms - lacked_ms) / own.len() as f64);
+        let keeps_up = interval_ms(repeat, *row).is_none_or(|interval_ms| needs_ms < interval_ms);
+        (lacked_ms > LACKED * ran_ms && keeps_up).then_some(hungry)
     }
 
     /// Before the callback itself.
@@ -85,15 +92,19 @@ impl<'a> Hungry<'a> {
             lacks && node == late.node(cause.position)
         });
         let most = parts.max_by(|a, b| usual_ms(a).total_cmp(&usual_ms(b)));
-        // Without scheduler events it may have slept.
-        let (kind, lacks, why, next) = match most {
-            Some(most) => {
+        let lacks = if self.is_known { "could run and has no CPU" } else { "is off the CPU" };
+        let others = late.others.as_ref();
+        let (kind, why, next) = match most {
+            Some(most) if &*most.by != Cause::BY_UNKNOWN => {
                 let why = format!(" ({} {})", most.kind.words(), most.by);
-                (most.kind, "could run and has no CPU", why, advice::of_kind(late, most.kind, &most.by, node))
+                (most.kind, why, advice::of_kind(late, most.kind, &most.by, node))
             }
-            None => {
-                let why = format!(" ({})", late.others.as_ref()?);
-                (CauseKind::OffCpu, "is off the CPU", why, advice::a_cpu_of_its_own(node))
+            _ => {
+                let kind = if self.is_known { CauseKind::Preemption } else { CauseKind::OffCpu };
+                let why = others.map(|others| format!(" ({others})"));
+                // It may have slept.
+                let why = if self.is_known { why.unwrap_or_default() } else { why? };
+                (kind, why, advice::a_cpu_of_its_own(node))
             }
         };
         let text = format!(
@@ -114,6 +125,21 @@ impl<'a> Hungry<'a> {
         };
         Some(Suspect { culprit, weight: self.weight() })
     }
+}
+
+/// Time between two calls that are asked of the callback of an execution, on the average.
+fn interval_ms(repeat: &Repeat<'_>, execution: Row<Execution>) -> Option<f64> {
+    let tables = repeat.tables;
+    let of = &tables.callbacks[tables.executions[execution].callback];
+    if let Some(period_ns) = of.period_ns {
+        return Some(period_ns as f64 / 1e6);
+    }
+    let topic = of.topic.as_ref()?;
+    let sent = tables.publications.iter().filter(|sent| tables.endpoints[sent.publisher].topic == *topic);
+    let (first, last, count) = sent.fold((i64::MAX, i64::MIN, 0), |(first, last, count), sent| {
+        (first.min(sent.publish_ns), last.max(sent.publish_ns), count + 1)
+    });
+    (count > 1).then(|| (last - first) as f64 / 1e6 / f64::from(count - 1))
 }
 
 /// Parts of the same kinds, whose usual time together matters.
@@ -153,7 +179,7 @@ fn usual_ms(cause: &Cause) -> f64 {
 fn by_name(late: &Late<'_>) -> Option<Suspect> {
     let mut by_program: BTreeMap<&str, Vec<&Cause>> = BTreeMap::new();
     for (_, cause) in late.usual() {
-        if matches!(cause.kind, CauseKind::Preemption | CauseKind::NoCpu) {
+        if matches!(cause.kind, CauseKind::Preemption | CauseKind::NoCpu) && &*cause.by != Cause::BY_UNKNOWN {
             by_program.entry(&cause.by).or_default().push(cause);
         }
     }
@@ -172,14 +198,31 @@ fn by_name(late: &Late<'_>) -> Option<Suspect> {
     Some(taken.suspect(late, text, advice::of_kind(late, taken.most.kind, by, node)))
 }
 
+/// Without scheduler events, in the time of the callbacks alone.
 fn unnamed(late: &Late<'_>) -> Option<Suspect> {
-    let others = late.others.as_ref()?;
-    let usual = late.usual().into_iter().map(|(_, cause)| cause);
-    let parts = usual.filter(|cause| cause.kind == CauseKind::OffCpu && !late.slept(cause));
+    let others = late.others.as_ref();
+    let ready = late.usual().into_iter().map(|(_, cause)| cause);
+    let ready = ready.filter(|cause| cause.kind == CauseKind::Preemption && &*cause.by == Cause::BY_UNKNOWN);
+    let why = others.map_or(String::new(), |others| format!(": {others}"));
+    if let Some(taken) = Taken::of(late, ready.collect()) {
+        let node = late.node(taken.most.position);
+        let text = format!(
+            "Callbacks usually could run and have no CPU for {}, {:.0} % of the usual {}, most in those of {node} \
+             ({}){why}.",
+            ms(taken.all_ms),
+            100.0 * taken.share,
+            ms(late.median_ms),
+            ms(usual_ms(taken.most))
+        );
+        return Some(taken.suspect(late, text, advice::a_cpu_of_its_own(node)));
+    }
+    others?;
+    let usual = late.usual().into_iter().filter(|(_, cause)| cause.kind == CauseKind::OffCpu);
+    let parts = usual.filter(|(repeat, cause)| !late.slept(repeat, cause)).map(|(_, cause)| cause);
     let taken = Taken::of(late, parts.collect())?;
     let node = late.node(taken.most.position);
     let text = format!(
-        "Callbacks are usually off the CPU for {}, {:.0} % of the usual {}, most in {} ({}): {others}.",
+        "Callbacks are usually off the CPU for {}, {:.0} % of the usual {}, most in {} ({}){why}.",
         ms(taken.all_ms),
         100.0 * taken.share,
         ms(late.median_ms),

@@ -1,8 +1,9 @@
 //! What takes much of the usual instance and should not: no single instance stands out, since all are late.
 
 use super::asked::Asked;
-use super::late::{Key, Late};
+use super::late::{is_all_sleep, Key, Late};
 use super::{advice, ms, overhead, Suspect};
+use crate::figures::Repeat;
 use std::collections::BTreeMap;
 use tacho_tables::summary::Culprit;
 use tacho_tables::{Cause, CauseKind};
@@ -17,15 +18,25 @@ const ON_THE_WAY: (f64, f64) = (0.3, 10.0);
 /// The same if it is so many times as much as at any other node of the chain.
 const STANDS_OUT: (f64, f64, f64) = (0.1, 3.0, 5.0);
 
+/// What one does in the usual instance.
+struct Usual<'a> {
+    ms: f64,
+    /// Of its parts the one that takes most, with its repeat.
+    repeat: &'a Repeat<'a>,
+    cause: &'a Cause,
+    /// What it has to take to be reported.
+    least: (f64, f64),
+}
+
 /// Those that keep the usual instance waiting, but for those that are suspects already.
 pub(super) fn suspects(late: &Late<'_>, known: &[Suspect]) -> Vec<Suspect> {
-    let mut by_key: BTreeMap<Key, (f64, &Cause)> = BTreeMap::new();
+    let mut by_key: BTreeMap<Key, Usual<'_>> = BTreeMap::new();
     for (repeat, cause) in late.usual() {
-        if least(late, cause).is_some() {
-            let entry = by_key.entry(Key::of(repeat, cause)).or_insert((0.0, cause));
-            entry.0 += cause.usual_ns.get().unwrap_or(0) as f64 / 1e6;
-            if cause.usual_ns.get() > entry.1.usual_ns.get() {
-                entry.1 = cause;
+        if let Some(least) = least(late, repeat, cause) {
+            let usual = by_key.entry(Key::of(repeat, cause)).or_insert(Usual { ms: 0.0, repeat, cause, least });
+            usual.ms += cause.usual_ns.get().unwrap_or(0) as f64 / 1e6;
+            if cause.usual_ns.get() > usual.cause.usual_ns.get() {
+                *usual = Usual { ms: usual.ms, repeat, cause, least };
             }
         }
     }
@@ -36,34 +47,35 @@ pub(super) fn suspects(late: &Late<'_>, known: &[Suspect]) -> Vec<Suspect> {
         })
     };
     let on_the_way: Vec<(CauseKind, u32, f64)> =
-        by_key.values().map(|(usual_ms, cause)| (cause.kind, cause.position, *usual_ms)).collect();
-    let stands_out = |cause: &Cause, usual_ms: f64| {
+        by_key.values().map(|usual| (usual.cause.kind, usual.cause.position, usual.ms)).collect();
+    let stands_out = |usual: &Usual<'_>| {
         let (part, least_ms, times) = STANDS_OUT;
-        let others = on_the_way.iter().filter(|(kind, at, _)| *kind == cause.kind && *at != cause.position);
+        let (kind, position) = (usual.cause.kind, usual.cause.position);
+        let others = on_the_way.iter().filter(|(other, at, _)| *other == kind && *at != position);
         let others: Vec<f64> = others.map(|(.., ms)| *ms).collect();
-        matches!(cause.kind, CauseKind::Transport | CauseKind::WakeUp)
-            && usual_ms >= part * late.median_ms
-            && usual_ms >= least_ms
+        matches!(kind, CauseKind::Transport | CauseKind::WakeUp)
+            && usual.ms >= part * late.median_ms
+            && usual.ms >= least_ms
             && !others.is_empty()
-            && others.iter().all(|other| usual_ms >= times * other)
+            && others.iter().all(|other| usual.ms >= times * other)
+    };
+    let takes_much = |usual: &Usual<'_>| {
+        let (part, least_ms) = usual.least;
+        usual.ms >= part * late.median_ms && usual.ms >= least_ms
     };
     by_key
         .into_iter()
-        .filter(|(_, (usual_ms, cause))| {
-            let (part, least_ms) = least(late, cause).expect("filtered above");
-            *usual_ms >= part * late.median_ms && *usual_ms >= least_ms || stands_out(cause, *usual_ms)
-        })
-        .map(|(key, (usual_ms, cause))| (culprit(late, &key, usual_ms, cause), usual_ms / late.median_ms))
-        .filter(|(culprit, _)| !is_known(culprit))
-        .map(|(culprit, weight)| Suspect { culprit, weight })
+        .filter(|(_, usual)| takes_much(usual) || stands_out(usual))
+        .map(|(key, usual)| Suspect { culprit: culprit(late, &key, &usual), weight: usual.ms / late.median_ms })
+        .filter(|suspect| !is_known(&suspect.culprit))
         .collect()
 }
 
-fn least(late: &Late<'_>, cause: &Cause) -> Option<(f64, f64)> {
+fn least(late: &Late<'_>, repeat: &Repeat<'_>, cause: &Cause) -> Option<(f64, f64)> {
     use CauseKind::*;
     match cause.kind {
         // What others took is not the callback's fault: the machine's suspect has it.
-        OffCpu if late.others.is_some() && !late.slept(cause) => None,
+        OffCpu if late.others.is_some() && !late.slept(repeat, cause) => None,
         ExecutorBusy | GroupBusy | InterpreterBusy | UsedAgain => Some(WAITING),
         WakeUp if overhead::of_node(late, late.node(cause.position)).is_some() => Some(WAITING),
         Transport | WakeUp => Some(ON_THE_WAY),
@@ -72,7 +84,8 @@ fn least(late: &Late<'_>, cause: &Cause) -> Option<(f64, f64)> {
     }
 }
 
-fn culprit(late: &Late<'_>, key: &Key, usual_ms: f64, cause: &Cause) -> Culprit {
+fn culprit(late: &Late<'_>, key: &Key, usual: &Usual<'_>) -> Culprit {
+    let Usual { ms: usual_ms, repeat, cause, .. } = *usual;
     let node = late.node(cause.position).to_owned();
     let share = 100.0 * usual_ms / late.median_ms.max(1e-9);
     let of = format!("{share:.0} % of the usual {}", ms(late.median_ms));
@@ -101,7 +114,8 @@ fn culprit(late: &Late<'_>, key: &Key, usual_ms: f64, cause: &Cause) -> Culprit 
                     )
                 }
             };
-            let took = advice::Took { wall_ms: usual_ms, asked, is_own_queue, ..advice::Took::default() };
+            let runnable_ms = is_all_sleep(repeat, cause).then_some(0.0);
+            let took = advice::Took { wall_ms: usual_ms, runnable_ms, asked, is_own_queue, ..advice::Took::default() };
             made.next = advice::of_callback(late, cause.kind, (named, name), &took);
             made.node = Some(at);
             made.callback = Some(name.to_string());

@@ -293,12 +293,25 @@ fn a_wake_up_and_a_seldom_pause_are_nobodys_fault_if_no_cpu_is_free() {
         control_cpu_ns: Some(MS),
         ..System::healthy()
     };
-    for system in [late_on_the_way, pausing] {
+    for system in [&late_on_the_way, &pausing] {
         let tables = scene::tables(&system.build());
         assert_eq!(verdict(&tables, 0.1).culprits.len(), 1);
         let full = verdict_on_a_full_machine(&tables);
         assert_eq!(full.culprits, [], "{}", full.text);
     }
+    // By the run delay it slept: others did nothing to it.
+    let mut tables = scene::tables(&pausing.build());
+    let mut accused = |runnable_ms: i64, full: bool| {
+        let known = tables.executions.iter_mut();
+        known.for_each(|row| row.runnable_ns = (runnable_ms * MS).into());
+        let verdict = if full { verdict_on_a_full_machine(&tables) } else { verdict(&tables, 0.1) };
+        verdict.culprits.into_iter().map(|culprit| culprit.text).collect::<Vec<_>>()
+    };
+    for full in [true, false] {
+        let slept = accused(0, full);
+        assert!(slept.len() == 1 && slept[0].contains("(blocked or waiting for 75.0 ms)"), "{slept:?}");
+    }
+    assert_eq!(accused(70, true), Vec::<String>::new());
 }
 
 /// A planner whose thread runs `others` more callbacks of `took` each, in turn and without a pause, between messages.

@@ -129,7 +129,8 @@ impl<'a> Interpreter<'a> {
     }
 }
 
+/// Off the CPU, and not for want of one as far as that is known.
 fn off_cpu_ns(execution: &Execution) -> Option<i64> {
     let (end_ns, cpu_ns) = execution.end_ns.get().zip(execution.cpu_ns.get())?;
-    Some(end_ns - execution.start_ns - cpu_ns)
+    Some(end_ns - execution.start_ns - cpu_ns - execution.runnable_ns.get().unwrap_or(0))
 }

@@ -5,7 +5,7 @@ use crate::stages::Ways;
 use rustc_hash::FxHashMap as HashMap;
 use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::grouped::Grouped;
-use tacho_tables::{OffCpu, Preemption, Process};
+use tacho_tables::{Cause, OffCpu, Preemption, Process};
 
 /// A program, or an interrupt, is stood for by the first row that names it: rows of the preemptions, then those of the
 /// threads that bring messages.
@@ -100,7 +100,7 @@ impl<'a> Programs<'a> {
     /// `burner`; of a recorded process with its nodes, `python3 (/archiver)`.
     pub fn words(&self, row: u32) -> String {
         let (Some(comm), process) = self.key(self.row(row)) else {
-            return "what is not known".into();
+            return Cause::BY_UNKNOWN.into();
         };
         let nodes = self.seen.nodes.iter().filter(|node| Some(node.process) == process);
         let names: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();

@@ -45,6 +45,7 @@ impl Collector {
             start_ns: now,
             end_ns: MaybeNs::NONE,
             cpu_ns: MaybeNs::NONE,
+            runnable_ns: MaybeNs::NONE,
             executor_cpu_ns: executor_cpu_ns.into(),
             resumes,
         });

@@ -57,6 +57,7 @@ impl Collector {
             start_ns: now,
             end_ns: MaybeNs::NONE,
             cpu_ns: MaybeNs::NONE,
+            runnable_ns: MaybeNs::NONE,
             executor_cpu_ns: MaybeNs::NONE,
             resumes: None,
         });

@@ -110,6 +110,7 @@ impl Scheduler {
                 .filter(|end| began_known && trusted(stream) && whole(stream, execution.start_ns, *end));
             scheduled.known.push(end.is_some());
             if let Some(end) = end {
+                execution.runnable_ns = self.runnable_ns.get(index).copied().unwrap_or(0).into();
                 execution.cpu_ns = (end - execution.start_ns - self.off_ns.get(index).copied().unwrap_or(0)).into();
             }
         }
