@@ -139,6 +139,7 @@ run: {duration: 3 s}
 """
 
 
+@pytest.mark.timing
 def test_simulated_nodes_take_what_still_lies_in_their_queues_at_the_end_as_real_ones_do(tacho):
     (tacho.directory / "overloaded.yaml").write_text(OVERLOADED)
     tacho("bench", "overloaded.yaml", "-o", "real")

@@ -90,12 +90,33 @@ DEFINE(rmw_publish, (const void *first, const void *second, int64_t third), (fir
 DEFINE(rcl_init, (const void *context_handle), (context_handle), const uint64_t words[] = {P(context_handle)};
        thread_put(TACHO_RCL_INIT, words, 1); BEHIND_CALL(rcl_init)(context_handle); rclpy_hook();)
 
+/* Longer than a pair of readings takes if nobody takes the CPU meanwhile. */
+#define TAKEN_AWAY_NS 20000u
+/* Longer than one of them takes. */
+#define READING_NS 5000u
+#define TRIES 3
+
 /* Records CPU time beside a callback's wall time, and the time without a CPU around it. We read both outside the
- * callback, so that they do not change the wall time. */
+ * callback, so that they do not change the wall time. But the kernel likes to give the CPU to another thread at the end
+ * of a system call. Such a wait is outside of the callback, too: before one we read again, after one we subtract it. */
 __attribute__((noinline)) static void put_times(bool is_end) {
-  uint64_t delay_ns = 0, cpu_ns = is_end ? clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
-  const bool has_delay = run_delay_read(&delay_ns);
-  if (!is_end) cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  uint64_t cpu_ns, delay_ns = 0;
+  bool has_delay;
+  if (is_end) {
+    const uint64_t ended_ns = clock_ns(CLOCK_MONOTONIC);
+    cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    const uint64_t outside_ns = clock_ns(CLOCK_MONOTONIC) - ended_ns;
+    has_delay = run_delay_read(&delay_ns);
+    if (outside_ns > TAKEN_AWAY_NS) delay_ns -= outside_ns - READING_NS;
+  } else {
+    uint64_t read_ns;
+    int tries = 0;
+    do {
+      read_ns = clock_ns(CLOCK_MONOTONIC);
+      has_delay = run_delay_read(&delay_ns);
+      cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    } while (has_delay && clock_ns(CLOCK_MONOTONIC) - read_ns > TAKEN_AWAY_NS && ++tries < TRIES);
+  }
   if (has_delay) {
     const uint64_t words[] = {cpu_ns, delay_ns, is_end};
     thread_put(TACHO_CALLBACK_CPU_AND_DELAY, words, 3);

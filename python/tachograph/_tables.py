@@ -126,6 +126,8 @@ class Tables(ABC):
             executor_cpu_ns (int64, ns, or absent): CPU time of the thread from the end of the callback before it to
                 its start: what executor and client library computed, by the thread's CPU-time clock; absent where
                 that was not read at both.
+            executor_runnable_ns (int64, ns, or absent): Of the same time, for how long the thread was ready to run
+                and had no CPU, by the kernel's run delay; absent where that was not read at both.
             resumes (row of executions, or absent): The part before, if a coroutine awaited something and goes on.
         """
         return self.table("executions", names=names, columns=columns)

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import threading
+import time
 
 CALLBACK = 0x40
 
@@ -26,6 +27,14 @@ def descriptors():
         except FileNotFoundError:
             pass  # of the listing itself
     return sum(link.endswith("/schedstat") for link in found)
+
+
+def left(expected):
+    """How many there are once threads that were joined have ended."""
+    until = time.monotonic() + 10
+    while descriptors() != expected and time.monotonic() < until:
+        time.sleep(0.001)
+    return descriptors()
 
 
 def in_a_child():
@@ -49,7 +58,7 @@ def main(threads):
         thread = threading.Thread(target=call_back)
         thread.start()
         thread.join()
-    said["in_turn"] = descriptors()
+    said["in_turn"] = left(said["one"])
 
     all_have, may_end = threading.Barrier(threads + 1), threading.Event()
 
@@ -66,7 +75,7 @@ def main(threads):
     may_end.set()
     for thread in together:
         thread.join()
-    said["afterwards"] = descriptors()
+    said["afterwards"] = left(said["one"])
     print(json.dumps(said))
 
 

@@ -189,6 +189,7 @@ mod tests {
             cpu_ns: MaybeNs::NONE,
             runnable_ns: MaybeNs::NONE,
             executor_cpu_ns: MaybeNs::NONE,
+            executor_runnable_ns: MaybeNs::NONE,
             resumes: None,
         };
         for (client, from_ns, ends_ns) in calls {

@@ -314,6 +314,7 @@ mod tests {
             cpu_ns: MaybeNs::NONE,
             runnable_ns: MaybeNs::NONE,
             executor_cpu_ns: MaybeNs::NONE,
+            executor_runnable_ns: MaybeNs::NONE,
             resumes: None,
         };
         let tables = Tables {

@@ -304,6 +304,9 @@ pub struct Execution {
     /// CPU time of the thread from the end of the callback before it to its start: what executor and client library
     /// computed, by the thread's CPU-time clock; absent where that was not read at both.
     pub executor_cpu_ns: MaybeNs,
+    /// Of the same time, for how long the thread was ready to run and had no CPU, by the kernel's run delay; absent
+    /// where that was not read at both.
+    pub executor_runnable_ns: MaybeNs,
     /// Row of [`Tables::executions`] of the part before, of a coroutine that awaited something and goes on.
     pub resumes: Option<Row<Execution>>,
 }

@@ -81,6 +81,7 @@ mod tests {
             cpu_ns: (end_ns - off_ns).into(),
             runnable_ns: MaybeNs::NONE,
             executor_cpu_ns: MaybeNs::NONE,
+            executor_runnable_ns: MaybeNs::NONE,
             resumes: None,
         }
     }

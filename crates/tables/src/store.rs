@@ -207,7 +207,9 @@ tables! {
     callbacks: Callback {
         process, address, kind, node, topic, period_ns, armed_ns, symbol, function, location, callback_group, reentrant,
     }
-    executions: Execution { callback, tid, queued_ns, start_ns, end_ns, cpu_ns, runnable_ns, executor_cpu_ns, resumes }
+    executions: Execution {
+        callback, tid, queued_ns, start_ns, end_ns, cpu_ns, runnable_ns, executor_cpu_ns, executor_runnable_ns, resumes,
+    }
     publications: Publication { publisher, publish_ns, due_ns, sequence, size_bytes, execution }
     messages: Message {
         publisher, subscription, sequence, publish_ns, arrival_ns, take_ns, callback_ns, execution, published_in,

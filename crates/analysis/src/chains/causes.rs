@@ -7,6 +7,7 @@ mod kept;
 mod lost;
 mod programs;
 mod received;
+mod run_delay;
 mod ticks;
 
 use crate::chains::busy::{without, By, Held};
@@ -280,9 +281,10 @@ impl Explainer<'_> {
             let had = self.programs.had_cpu_of_receiving(process, wait.published, arrival);
             self.without_cpu((at, None), had, &[], split.transport, parts)
         });
-        parts.add((at, CauseKind::Transport, transport), Part::new(split.transport - unreceived, published, None));
         let from = split.arrival.unwrap_or(wait.published);
-        self.wake_up(wait, at, from, parts);
+        let unwoken = self.wake_up(wait, at, from, split.transport - unreceived, parts);
+        let on_the_way = split.transport - unreceived - unwoken;
+        parts.add((at, CauseKind::Transport, transport), Part::new(on_the_way, published, None));
         for Piece { position, kind, who, from, to, execution } in self.kept(wait, hop) {
             match kind {
                 CauseKind::Computation => self.computation(position as u32, execution, (from, to), parts),
@@ -292,6 +294,7 @@ impl Explainer<'_> {
                     left -= self.without_cpu((position as u32, execution), had, &[], left, parts);
                     if let Some(execution) = execution {
                         let stream = self.tracer.seen.stream_of(execution);
+                        left -= self.without_unseen_cpu(position as u32, stream, (from, to), left, parts);
                         left -= self.without_interpreter(position as u32, stream, (from, to), left, parts);
                     }
                     parts.add((position as u32, kind, who), Part::new(left, Some(from), execution));
@@ -301,15 +304,22 @@ impl Explainer<'_> {
         }
     }
 
-    /// From the arrival of a message to the callback that took it.
-    fn wake_up(&self, wait: &Wait, at: u32, from: i64, parts: &mut Pieces) {
+    /// From the arrival of a message to the callback that took it. Gives for how long its thread lacked a CPU on the
+    /// way, which took so long, where no event shows the arrival.
+    fn wake_up(&self, wait: &Wait, at: u32, from: i64, on_the_way: i64, parts: &mut Pieces) -> i64 {
         let (seen, busy) = (self.tracer.seen, &self.tracer.busy);
         let node = self.made_of.path.nodes[at as usize];
         let mut asleep = wait.split.alignment.unwrap_or(0);
+        let mut unwoken = 0;
         if let Some(stream) = wait.stream {
             let held = busy.held(seen, stream, wait.callback, from, wait.began);
             let had = self.programs.had_cpu(stream, from, wait.began);
             asleep -= self.without_cpu((at, None), had, &held, asleep, parts);
+            let wakes_late = !matches!(wait.split.evidence, Arrival::Recorded | Arrival::AtTake);
+            let (since, most) = if wakes_late { (wait.published, asleep + on_the_way) } else { (from, asleep) };
+            let lacked = self.without_unseen_cpu(at, stream, (since, wait.began), most, parts);
+            unwoken = (lacked - asleep).max(0);
+            asleep -= lacked - unwoken;
             for free in without((from, wait.began), &held) {
                 asleep -= self.without_interpreter(at, stream, free, asleep, parts);
             }
@@ -322,6 +332,7 @@ impl Explainer<'_> {
         let in_doubt = in_doubt.is_some_and(|(stream, callback)| busy.may_wait_for_group(seen, stream, callback));
         let woken = if in_doubt { Who::NodeOrGroup(node) } else { Who::Node(node) };
         parts.add((at, CauseKind::WakeUp, woken), Part::new(asleep, None, None));
+        unwoken
     }
 
     /// Who had the CPU of an execution's thread before it began. A message reaches a subscription by another thread,

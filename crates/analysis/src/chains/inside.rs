@@ -60,8 +60,8 @@ impl Tracer<'_> {
         scheduled.map(Inside::Scheduled).or_else(by_clock)
     }
 
-    /// A hop with what is known of its time off the CPU: divided where scheduler events or the run delay tell, else as a
-    /// whole.
+    /// A hop with what is known of its time off the CPU: divided where scheduler events or the run delay tell, else as
+    /// a whole.
     pub(super) fn with_off_cpu(&self, hop: Hop) -> Hop {
         let (off_cpu_ns, preemption_ns) = match self.inside(hop.execution, hop.start_ns, hop.output_ns) {
             Some(Inside::Scheduled(off)) => (Some(off.blocked), Some(off.runnable)),

@@ -269,6 +269,7 @@ impl Actions {
                     cpu_ns: MaybeNs::NONE,
                     runnable_ns: MaybeNs::NONE,
                     executor_cpu_ns: MaybeNs::NONE,
+                    executor_runnable_ns: MaybeNs::NONE,
                     resumes: None,
                 }));
                 seen.execution_stream.push(stream as u32);

@@ -22,9 +22,15 @@ impl Reading {
     /// What a callback had that took so long. The reading itself takes CPU time (some 0.2 us), so that it may exceed
     /// the wall time, which it cannot in truth. Nor was the thread without a CPU for longer than it was off the CPU.
     fn since(self, before: Reading, wall: Duration) -> Reading {
-        let cpu_ns = (self.cpu_ns - before.cpu_ns).min(wall.as_ns());
-        let delay = self.run_delay_ns.zip(before.run_delay_ns).map(|(after, before)| after - before);
-        Reading { cpu_ns, run_delay_ns: delay.filter(|ns| *ns >= 0).map(|ns| ns.min((wall.as_ns() - cpu_ns).max(0))) }
+        let Reading { cpu_ns, run_delay_ns } = self.less(before);
+        let cpu_ns = cpu_ns.min(wall.as_ns());
+        Reading { cpu_ns, run_delay_ns: run_delay_ns.map(|ns| ns.min((wall.as_ns() - cpu_ns).max(0))) }
+    }
+
+    fn less(self, before: Reading) -> Reading {
+        // The recorder subtracts waits outside of the callback, and steal may be in these.
+        let delay = self.run_delay_ns.zip(before.run_delay_ns).map(|(after, before)| (after - before).max(0));
+        Reading { cpu_ns: self.cpu_ns - before.cpu_ns, run_delay_ns: delay }
     }
 }
 
@@ -59,14 +65,14 @@ impl CpuClock {
         self.ended = None;
     }
 
-    /// A callback begins: `depth` run already. CPU time of the thread since the last one that no other contains, ns;
-    /// `None` inside of one.
-    pub fn starts(&mut self, depth: usize) -> Option<i64> {
+    /// A callback begins: `depth` run already. What the thread had since the last one that no other contains; `None`
+    /// inside of one.
+    pub fn starts(&mut self, depth: usize) -> Option<Reading> {
         self.running.resize(depth, None);
         let (before, after) = (self.before.take(), self.after.take());
         self.running.push(before);
         self.ended = None;
-        before.zip(after).map(|(before, after)| before.cpu_ns - after.cpu_ns).filter(|ns| *ns >= 0)
+        before.zip(after).map(|(before, after)| before.less(after)).filter(|used| used.cpu_ns >= 0)
     }
 
     /// The callback at `depth` ends.
@@ -139,7 +145,7 @@ mod tests {
             clock.ends(0, Row::new(1), ns(1_000));
             after.into_iter().for_each(|ns| _ = clock.read_after(at(ns)));
             clock.forget();
-            since
+            since.map(|used| used.cpu_ns)
         };
         assert_eq!(run(Some(100), Some(250)), None, "nothing ran before");
         assert_eq!(run(Some(300), Some(400)), Some(50));
@@ -170,6 +176,6 @@ mod tests {
         assert_eq!(took([Some(1_000), Some(1_000)]), Some(0));
         assert_eq!(took([Some(1_000), Some(1_090)]), Some(30), "waited outside, too");
         assert_eq!(took([None, Some(1_010)]), None);
-        assert_eq!(took([Some(1_000), Some(10)]), None, "of another thread");
+        assert_eq!(took([Some(1_000), Some(990)]), Some(0), "as much as it waited outside, and steal, was subtracted");
     }
 }

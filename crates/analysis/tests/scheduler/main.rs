@@ -6,6 +6,7 @@ mod interpreter;
 mod interrupts;
 mod off_cpu;
 mod ready;
+mod run_delay;
 #[path = "../scene/mod.rs"]
 mod scene;
 mod untold;

@@ -57,6 +57,7 @@ mod tests {
             cpu_ns: cpu_ns.into(),
             runnable_ns: MaybeNs::NONE,
             executor_cpu_ns: MaybeNs::NONE,
+            executor_runnable_ns: MaybeNs::NONE,
             resumes: resumes.map(Row::new),
         }
     }

@@ -5,7 +5,7 @@ use super::callback::Named;
 use super::late::Late;
 use super::pool;
 use crate::lints::POOL_DELAYS;
-use tacho_tables::CauseKind;
+use tacho_tables::{Cause, CauseKind};
 
 /// Part of the wall time that is CPU time from which on a callback computes.
 const COMPUTES: f64 = 0.5;
@@ -99,6 +99,7 @@ pub(super) fn a_cpu_of_its_own(node: &str) -> String {
 /// Against what is no callback's.
 pub(super) fn of_kind(late: &Late<'_>, kind: CauseKind, by: &str, node: &str) -> String {
     match kind {
+        CauseKind::Preemption | CauseKind::NoCpu if by == Cause::BY_UNKNOWN => a_cpu_of_its_own(node),
         CauseKind::Preemption | CauseKind::NoCpu | CauseKind::Interrupt => {
             format!("Keep {by} off the CPU of {node} (taskset), or give {node} a real-time priority (chrt).")
         }

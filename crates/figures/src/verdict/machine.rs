@@ -198,16 +198,17 @@ fn by_name(late: &Late<'_>) -> Option<Suspect> {
     Some(taken.suspect(late, text, advice::of_kind(late, taken.most.kind, by, node)))
 }
 
-/// Without scheduler events, in the time of the callbacks alone.
+/// Without scheduler events.
 fn unnamed(late: &Late<'_>) -> Option<Suspect> {
     let others = late.others.as_ref();
     let ready = late.usual().into_iter().map(|(_, cause)| cause);
-    let ready = ready.filter(|cause| cause.kind == CauseKind::Preemption && &*cause.by == Cause::BY_UNKNOWN);
+    let lacks = |cause: &&Cause| matches!(cause.kind, CauseKind::Preemption | CauseKind::NoCpu);
+    let ready = ready.filter(lacks).filter(|cause| &*cause.by == Cause::BY_UNKNOWN);
     let why = others.map_or(String::new(), |others| format!(": {others}"));
     if let Some(taken) = Taken::of(late, ready.collect()) {
         let node = late.node(taken.most.position);
         let text = format!(
-            "Callbacks usually could run and have no CPU for {}, {:.0} % of the usual {}, most in those of {node} \
+            "Nodes of the chain usually could run and have no CPU for {}, {:.0} % of the usual {}, most at {node} \
              ({}){why}.",
             ms(taken.all_ms),
             100.0 * taken.share,

@@ -60,7 +60,9 @@ fn what_was_ready_to_run_is_the_machine_s_and_what_slept_is_not_whatever_others_
     assert!(!slept.next.contains("--scheduler"), "{}", slept.next);
     for (others_cpus, ends) in [(1.5, ": other processes used 1.50 CPUs on the average."), (0.0, " ms).")] {
         let ready = off_cpu(CauseKind::Preemption, Cause::BY_UNKNOWN, others_cpus);
-        assert!(ready.text.starts_with("Callbacks usually could run and have no CPU for "), "{}", ready.text);
+        let late = off_cpu(CauseKind::NoCpu, Cause::BY_UNKNOWN, others_cpus);
+        assert_eq!((&late.text, &late.next), (&ready.text, &ready.next));
+        assert!(ready.text.starts_with("Nodes of the chain usually could run and have no CPU for "), "{}", ready.text);
         assert!(ready.text.ends_with(ends), "{}", ready.text);
         assert!(ready.next.contains("--scheduler on"), "{}", ready.next);
     }

@@ -37,7 +37,7 @@ impl Collector {
             before.filter(|_| part > 0)
         });
         let thread = &mut self.threads[stream];
-        let executor_cpu_ns = thread.cpu.starts(thread.running.len());
+        let executor = thread.cpu.starts(thread.running.len());
         self.seen.executions.push(Execution {
             callback,
             tid: event.thread.0,
@@ -46,7 +46,8 @@ impl Collector {
             end_ns: MaybeNs::NONE,
             cpu_ns: MaybeNs::NONE,
             runnable_ns: MaybeNs::NONE,
-            executor_cpu_ns: executor_cpu_ns.into(),
+            executor_cpu_ns: executor.map(|used| used.cpu_ns).into(),
+            executor_runnable_ns: executor.and_then(|used| used.run_delay_ns).into(),
             resumes,
         });
         if let Some(call) = response {

@@ -59,6 +59,7 @@ impl Collector {
             cpu_ns: MaybeNs::NONE,
             runnable_ns: MaybeNs::NONE,
             executor_cpu_ns: MaybeNs::NONE,
+            executor_runnable_ns: MaybeNs::NONE,
             resumes: None,
         });
         self.seen.execution_stream.push(stream as u32);
