@@ -470,7 +470,7 @@ export interface Parts {
    */
   kept_ms?: number;
   /**
-   * Inside the callback: the thread slept or was blocked. Without scheduler events: it had no CPU, for whatever
+   * Inside the callback: the thread slept or was blocked. If `preemption` is absent: it had no CPU, for whatever
    * reason, for at least this long. Absent unless CPU time is known of all hops of the instance: it is then part of
    * computation, in each of them.
    */

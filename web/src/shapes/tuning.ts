@@ -125,7 +125,7 @@ export interface RepeatFigures {
   /** Inputs that led to no output. */
   lost: number;
   /**
-   * Inside the callback: the thread slept or was blocked. Without scheduler events: it had no CPU, for whatever
+   * Inside the callback: the thread slept or was blocked. If `preemption` is absent: it had no CPU, for whatever
    * reason, for at least this long. Absent unless CPU time is known of all hops of the instance: it is then part of
    * computation, in each of them.
    */
@@ -161,7 +161,7 @@ export interface Side {
   /** Inputs that led to no output. */
   lost: number;
   /**
-   * Inside the callback: the thread slept or was blocked. Without scheduler events: it had no CPU, for whatever
+   * Inside the callback: the thread slept or was blocked. If `preemption` is absent: it had no CPU, for whatever
    * reason, for at least this long. Absent unless CPU time is known of all hops of the instance: it is then part of
    * computation, in each of them.
    */
