@@ -15,6 +15,8 @@ const ROUNDED_TO_NS: i64 = 1_000;
 const SCATTER_NS: f64 = 5_000.0;
 /// Correlations below this part change little, and twice their standard error lies above it even in long recordings.
 const CORRELATED_FROM: f64 = 0.1;
+/// Standard deviation from which on a correlation is the work's: short times resemble each other by the machine's pace.
+const CORRELATED_FROM_NS: f64 = 20_000.0;
 /// Standard errors that a correlation must be away from none.
 const STANDARD_ERRORS: f64 = 3.0;
 /// Time off the CPU below which no callback is said to sleep: a wake-up takes as long.
@@ -61,8 +63,9 @@ fn autocorrelation(times: &[i64]) -> f64 {
     let together: f64 = times.windows(2).map(|pair| off(&pair[0]) * off(&pair[1])).sum();
     let found = together / variance;
     let least = (STANDARD_ERRORS / (times.len() as f64).sqrt()).max(CORRELATED_FROM);
+    let deviates_ns = (variance / times.len().max(1) as f64).sqrt();
     // Not a number if all times are equal.
-    if found >= least {
+    if found >= least && deviates_ns >= CORRELATED_FROM_NS {
         found.min(1.0)
     } else {
         0.0
@@ -121,6 +124,10 @@ mod tests {
         assert_eq!(autocorrelation(&[1, 2, 3, 4]), 0.0);
         assert_eq!(autocorrelation(&[1, 9].repeat(500)), 0.0);
         assert_eq!(autocorrelation(&[5; 500]), 0.0);
+        // Nor do those that differ by a few us.
+        let in_bursts = |short, long| autocorrelation(&[[short; 9], [long; 9]].concat().repeat(100));
+        assert_eq!(in_bursts(60_000, 80_000), 0.0);
+        assert!((0.75..0.8).contains(&in_bursts(60_000, 160_000)), "two of 18 differ from the one before");
     }
 
     #[test]
