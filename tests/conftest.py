@@ -11,7 +11,7 @@ from domains import free_domain
 from places import ROOT
 from shared_places import SharedPlaces
 
-pytest_plugins = ["reruns"]
+pytest_plugins = ["reruns", "undisturbed"]
 
 
 @pytest.fixture

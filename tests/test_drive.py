@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as parquet
 import pytest
 from driving import offset
 from places import ROOT
@@ -51,8 +52,20 @@ def test_the_car_keeps_its_lane_through_the_first_corner(tacho, workloads):
         assert virtual["car", name] == pytest.approx(figures["car", name], rel=apart), name
     assert virtual["lidar", "points_mean"] == pytest.approx(figures["lidar", "points_mean"], rel=0.01)
     assert_signals_agree(tacho.directory / "virtual", virtual)
+    assert len(published_ns(tacho.directory / "virtual", "/vehicle_state")) > 1900
     real_signals, virtual_signals = Signals(tacho.directory / "run"), Signals(tacho.directory / "virtual")
     assert sorted(real_signals.names) == sorted(virtual_signals.names)
+
+
+def published_ns(run: Path, topic: str) -> np.ndarray:
+    """When the messages of a topic were published that one of its subscriptions is judged by."""
+    endpoints = parquet.read_table(run / "tables/endpoints.parquet").to_pydict()
+    messages = parquet.read_table(run / "tables/messages.parquet", columns=["subscription", "publish_ns"]).to_pydict()
+    subscription = next(
+        row for row, kind in enumerate(endpoints["kind"]) if kind == "subscription" and endpoints["topic"][row] == topic
+    )
+    publish_ns, of = np.array(messages["publish_ns"]), np.array(messages["subscription"])
+    return np.sort(publish_ns[of == subscription])
 
 
 def assert_signals_agree(run: Path, figures: dict[tuple[str, str], float]):
@@ -62,7 +75,10 @@ def assert_signals_agree(run: Path, figures: dict[tuple[str, str], float]):
     at_s = signals.at_s("car", "x")
     for name in of_car:
         assert np.array_equal(signals.at_s("car", name), at_s), f"{name} and x are of the same instants"
-    assert np.all(np.diff(at_s) > 0) and len(at_s) > 1900
+    published_s = published_ns(run, "/vehicle_state") / 1e9
+    reported_s = signals.column("car", "x", "reported_ns") / 1e9
+    is_published = (published_s[0] - 1e-3 < reported_s) & (reported_s <= published_s[-1])
+    assert np.all(np.diff(at_s) > 0) and is_published.sum() == len(published_s), "each published state is a signal"
     # The figures are of each step of 1 ms, the signals of each published state.
     assert abs(of_car["lateral_error"]).max() == pytest.approx(figures["car", "lateral_error_max_m"], abs=0.005)
     assert of_car["lateral_error"] == pytest.approx(offset(of_car["x"], of_car["y"]), abs=1e-6)

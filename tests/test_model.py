@@ -275,17 +275,17 @@ run: {duration: 4 s}
 
 
 @pytest.mark.timing
-def test_timers_of_a_twin_can_start_as_they_were_recorded(tacho, twin, workloads):
+def test_timers_of_a_twin_can_start_as_they_were_recorded(tacho, twin, workloads, undisturbed):
     text = (workloads / "phases.yaml").read_text().replace("middleware: ros2", "middleware: inproc")
     (tacho.directory / "held.yaml").write_text(text.replace("timer 50 Hz", "timer 20 Hz"))
-    tacho("bench", "held.yaml", "-o", "measured")
-    run = json.loads((tacho.directory / "measured/run.json").read_text())
+    measured = undisturbed("bench", "held.yaml")
+    run = json.loads((tacho.directory / measured / "run.json").read_text())
     drawn = run.pop("phases")
     # A recording states neither phases nor a workload.
-    (tacho.directory / "measured/run.json").write_text(json.dumps(run))
-    (tacho.directory / "measured/workload.yaml").unlink()
-    assert not any("phase" in node for node in twin("measured")["nodes"].values())
-    nodes = twin("measured", "--phases")["nodes"]
+    (tacho.directory / measured / "run.json").write_text(json.dumps(run))
+    (tacho.directory / measured / "workload.yaml").unlink()
+    assert not any("phase" in node for node in twin(measured)["nodes"].values())
+    nodes = twin(measured, "--phases")["nodes"]
     recorded = {name: float(node["phase"].split()[0]) / 100 for name, node in nodes.items() if "phase" in node}
     assert recorded.keys() == {"lidar", "planner", "control"}
     for node, period_ms in (("planner", 100), ("control", 50)):

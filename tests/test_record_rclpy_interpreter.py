@@ -9,11 +9,11 @@ from places import PROGRAMS
 @pytest.mark.timing
 @pytest.mark.parametrize("work", ["computes", "releases"])
 def test_a_callback_on_another_thread_is_named_if_it_has_the_interpreter_and_not_if_it_releases_it(
-    tacho, ros_python, work
+    tacho, ros_python, undisturbed, work
 ):
     camera, others = (f"{ros_python} {PROGRAMS / 'shared_thread.py'} {role} 8 {work}" for role in ("camera", "apart"))
-    tacho("record", "-o", "recorded", "--", "sh", "-c", f"{camera} & {others} && wait $!")
-    summary = json.loads((tacho.directory / "recorded/summary.json").read_text())
+    recorded = undisturbed("record", "--", "sh", "-c", f"{camera} & {others} && wait $!")
+    summary = json.loads((tacho.directory / recorded / "summary.json").read_text())
     [chain] = summary["chains"]
     kinds = [culprit.get("kind") for culprit in summary["verdict"]["culprits"]]
     if work == "releases":
