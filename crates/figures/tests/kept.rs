@@ -127,11 +127,16 @@ fn without_cpu_time_a_busy_machine_is_named_in_its_place() {
     assert!(case.next.contains("--cpu-time") && !case.next.contains("less work"), "{case:?}");
 }
 
+/// It worked for 2 ms of 12, and was ready to run for so many of the others.
+fn tables_ready_for(ms: i64) -> Tables {
+    let mut tables = over_its_period(Some(2));
+    tables.executions.iter_mut().for_each(|execution| execution.runnable_ns = (ms * MS).into());
+    tables
+}
+
 /// What lints say of it if it worked for 2 ms of 12, and was ready to run for so many of the others.
 fn told(ready_ms: i64, load: Option<Load>) -> (Vec<String>, String) {
-    let mut tables = over_its_period(Some(2));
-    tables.executions.iter_mut().for_each(|execution| execution.runnable_ns = (ready_ms * MS).into());
-    let summary = of(&tables, load);
+    let summary = of(&tables_ready_for(ready_ms), load);
     let lints = ["callback-off-cpu", "preempted-callback"];
     let named = summary.findings.iter().flatten().map(|finding| finding.lint.clone());
     (named.filter(|lint| lints.contains(&lint.as_str())).collect(), case(summary).evidence)
@@ -143,9 +148,13 @@ fn by_the_run_delay_a_callback_slept_or_was_kept_from_its_cpu_beside_others_and_
         let (lints, evidence) = told(0, load.clone());
         assert_eq!(lints, ["callback-off-cpu"]);
         assert!(evidence.contains("its thread slept or was blocked in the callback"), "{evidence}");
-        let (lints, evidence) = told(10, load);
+        let (lints, evidence) = told(10, load.clone());
         assert_eq!(lints, ["preempted-callback"]);
         assert!(evidence.contains("its thread was kept from its CPU"), "{evidence}");
+        let summary = of(&tables_ready_for(10), load.clone());
+        let preempted = summary.findings.into_iter().flatten().find(|finding| finding.lint == "preempted-callback");
+        let evidence = &preempted.unwrap().cases[0].evidence;
+        assert_eq!(evidence.contains("; other processes used 1.50 of 2 CPUs"), load.is_some(), "{evidence}");
     }
 }
 

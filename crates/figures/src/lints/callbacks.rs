@@ -336,7 +336,10 @@ pub const PREEMPTED: Lint = Lint {
             let matters = taken as f64 > PREEMPTED_PART * wall as f64
                 && taken as f64 >= PREEMPTED_OF_WINDOW * facts.window_ns() as f64;
             let had_it = match *most.0 {
-                NOT_KNOWN => "tacho record --scheduler on names who had it".into(),
+                NOT_KNOWN => {
+                    let meanwhile = facts.others().map_or(String::new(), |much| format!("{much}; "));
+                    format!("{meanwhile}tacho record --scheduler on names who had it")
+                }
                 by => format!("{} of that to {by}", time(*most.1)),
             };
             matters.then(|| Case {
