@@ -1,5 +1,6 @@
 //! Callbacks that take too long, start too late, or lose the CPU.
 
+use super::chains::keeps_deadlines;
 use super::facts::{percent, time, Facts};
 use super::ran::Ran;
 use super::{Case, Lint};
@@ -333,8 +334,10 @@ pub const PREEMPTED: Lint = Lint {
             let ran = facts.ran(callback);
             let (wall, taken) = (ran.iter().map(|r| r.end_ns - r.start_ns).sum::<i64>(), by.values().sum::<i64>());
             let most = by.iter().max_by_key(|(name, ns)| (**ns, **name))?;
+            // What keeps every deadline that somebody stated lacks nothing.
             let matters = taken as f64 > PREEMPTED_PART * wall as f64
-                && taken as f64 >= PREEMPTED_OF_WINDOW * facts.window_ns() as f64;
+                && taken as f64 >= PREEMPTED_OF_WINDOW * facts.window_ns() as f64
+                && !keeps_deadlines(facts, callback);
             let had_it = match *most.0 {
                 NOT_KNOWN => {
                     let meanwhile = facts.others().map_or(String::new(), |much| format!("{much}; "));

@@ -1,11 +1,11 @@
 //! Chains that come too late, and chains that rest on guesses.
 
-use super::facts::time;
+use super::facts::{time, Facts};
 use super::{Case, Lint};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
-use tacho_tables::row::Column;
-use tacho_tables::{named, Chain, LinkEvidence, LinkRule};
+use tacho_tables::row::{Column, Row};
+use tacho_tables::{named, Callback, Chain, LinkEvidence, LinkRule};
 
 /// Below it a link is worth a look.
 const CERTAIN: f64 = 0.6;
@@ -49,6 +49,17 @@ pub const DEADLINE: Lint = Lint {
         paths.values().filter_map(|paths| missed(paths)).collect()
     },
 };
+
+/// Whether chains with a deadline pass a callback, and all their instances kept it.
+pub(super) fn keeps_deadlines(facts: &Facts<'_>, callback: Row<Callback>) -> bool {
+    let (chains, name) = (&facts.tables.chains, facts.callback(callback));
+    let with_deadline =
+        Column::of(chains.iter().map(|chain| chain.deadline_ns.filter(|_| chain.callbacks.contains(&name))));
+    let mut kept = facts.tables.instances.iter().filter_map(|instance| {
+        with_deadline[instance.chain].map(|deadline_ns: i64| instance.end_to_end_ns <= deadline_ns)
+    });
+    kept.next().is_some_and(|first| first && kept.all(|is_kept| is_kept))
+}
 
 /// One of the paths that a chain with a deadline may take.
 struct Path<'a> {

@@ -21,6 +21,21 @@ fn deadline_missed() {
 }
 
 #[test]
+fn a_callback_that_lacked_a_cpu_is_no_case_if_its_chains_keep_their_deadlines() {
+    let mut tables = scene::tables(&take(send(sensor_and(10), 100), 110, 100, 5));
+    let last = tables.executions.numbered().map(|(row, _)| row).next_back().unwrap();
+    tables.executions[last].runnable_ns = 4.into();
+    let preempted = |tables: &Tables| cases_of(tables, None, "preempted-callback").len();
+    assert_eq!(preempted(&tables), 1, "nobody states a deadline");
+    tables.chains[0].deadline_ns = Some(14);
+    assert_eq!(preempted(&tables), 1, "it is missed");
+    tables.chains[0].deadline_ns = Some(15);
+    assert_eq!(preempted(&tables), 0);
+    tables.chains[0].callbacks = vec!["/other /topic".into()];
+    assert_eq!(preempted(&tables), 1, "its own chain has none");
+}
+
+#[test]
 fn uncertain_link() {
     // What /map has to do with the output is a guess: it is published when /points come.
     let system = |answers: u64| {
