@@ -70,10 +70,18 @@ def key(row: dict) -> tuple[str, str | None, int]:
 
 
 def measure(
-    nodes: str, kind: str | None, seed: int, folder: Path, domain: int, limit_s: float, is_kept: bool = False
+    nodes: str,
+    kind: str | None,
+    seed: int,
+    folder: Path,
+    domain: int,
+    limit_s: float,
+    is_kept: bool = False,
+    scheduler: str = "auto",
 ) -> dict:
     """Of a system with a fault, or of a healthy one without a kind: the place of the truth among the accusations, the first of them, and why
-    there are none. `nodes`: one of faults.KINDS. `is_kept`: its recording in the folder is analysed anew, nothing runs."""
+    there are none. `nodes`: one of faults.KINDS. `is_kept`: its recording in the folder is analysed anew, nothing runs. `scheduler`: whether
+    scheduler events are recorded, as tacho's option has it."""
     system = healthy(seed)
     if nodes == "own-nodes":
         own_nodes.give_work(system)
@@ -84,7 +92,10 @@ def measure(
     found = {"nodes": nodes, "kind": kind, "seed": seed, "culprit": culprit, "place": None, "first": "", "error": ""}
     try:
         own = folder / f"{nodes}-{kind or 'healthy'}-{seed}"
-        said = analysed_anew(own, limit_s) if is_kept else explained(RECORDED[nodes], system, own, domain, limit_s)
+        if is_kept:
+            said = analysed_anew(own, limit_s)
+        else:
+            said = explained(RECORDED[nodes], system, own, domain, limit_s, scheduler)
     except NotExplained as failure:
         return found | {"error": str(failure)}
     found["first"] = next(iter(accusations(said)), "")
@@ -98,7 +109,7 @@ def without_functions(truth: Truth, system: System) -> Truth:
     return replace(truth, culprit=callbacks[0].topic or "") if callbacks else truth
 
 
-def explained(recorded, system: System, folder: Path, domain: int, limit_s: float) -> dict:
+def explained(recorded, system: System, folder: Path, domain: int, limit_s: float, scheduler: str) -> dict:
     """Runs and records a system, and returns what `tacho explain --json` says of it."""
     folder.mkdir(parents=True, exist_ok=True)
     environment = os.environ | {"ROS_DOMAIN_ID": str(domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
@@ -112,8 +123,9 @@ def explained(recorded, system: System, folder: Path, domain: int, limit_s: floa
             # A session of its own: the kernel shares the CPUs among sessions first (sched_autogroup).
             command = [*[word for word in words if word != "pulse"], *program]
             burners.append(subprocess.Popen(command, start_new_session=True))
-        with recorded(system, folder, run) as (arguments, variables):
-            bounded([TACHO, *arguments], folder, environment | variables, until)
+        with recorded(system, folder, run) as ([verb, *words], variables):
+            command = [TACHO, verb, "--cpu-time", "--scheduler", scheduler, *words]
+            bounded(command, folder, environment | variables, until)
     finally:
         for burner in burners:
             burner.kill()

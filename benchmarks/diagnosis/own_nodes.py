@@ -34,7 +34,7 @@ def recorded(system: System, folder: Path, run: str) -> Iterator[tuple[list[str]
         hosts = {"vehicle": {}} | {f"with_{name}": {"rate": rate} for name, rate in system.link_of.items()}
         workload |= {"hosts": hosts, "middleware": {"cyclonedds": "udp"}}
     (folder / "workload.yaml").write_text(json.dumps(workload, indent=2))  # which is YAML
-    yield ["bench", "--cpu-time", "--scheduler", "auto", "-o", run, "workload.yaml"], {}
+    yield ["bench", "-o", run, "workload.yaml"], {}
 
 
 def of_node(node: Node, system: System) -> dict:

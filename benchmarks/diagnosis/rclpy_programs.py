@@ -23,7 +23,7 @@ def recorded(system: System, folder: Path, run: str) -> Iterator[tuple[list[str]
         return [str(PYTHON), str(path)]
 
     launched = launch(system, folder, str(PYTHON), command)
-    yield ["record", "--cpu-time", "--scheduler", "auto", "-o", run, "--", *launched], {}
+    yield ["record", "-o", run, "--", *launched], {}
 
 
 def source(node: Node, system: System) -> str:

@@ -42,7 +42,7 @@ def recorded(system: System, folder: Path, run: str) -> Iterator[tuple[list[str]
     master = subprocess.Popen(["rosmaster", "--core", "-p", str(port)], cwd=folder, **quiet)
     try:
         wait_for(port, master)
-        yield ["record", "--cpu-time", "--scheduler", "auto", "-o", run, "--", *launched], variables
+        yield ["record", "-o", run, "--", *launched], variables
     finally:
         master.terminate()
         master.wait()
