@@ -92,7 +92,8 @@ pub struct Bench {
     /// Record the kernel's scheduler events: which thread had no CPU, and which thread had it
     #[arg(long, value_enum, value_name = "WHEN", default_value = "off", conflicts_with = "unrecorded")]
     pub scheduler: Scheduler,
-    /// Read the CPU-time clock around each callback, by a system call each time; --scheduler makes this unnecessary
+    /// Read the CPU-time clock and the run delay around each callback, by two system calls each time; --scheduler makes
+    /// this unnecessary
     #[arg(long, conflicts_with = "unrecorded")]
     pub cpu_time: bool,
     /// Print the figures as JSON (the run's summary.json)

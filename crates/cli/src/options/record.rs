@@ -35,7 +35,7 @@ pub struct Record {
     /// Record the kernel's scheduler events: which thread had no CPU, and which thread had it
     #[arg(long, value_enum, value_name = "WHEN", default_value = "off")]
     pub scheduler: Scheduler,
-    /// Read the CPU-time clock around each callback, by system calls of some 1.6 us each time
+    /// Read the CPU-time clock and the run delay around each callback, by two system calls (some 1.6 us) each time
     #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, require_equals = true)]
     #[arg(default_value = "on", default_missing_value = "on")]
     pub cpu_time: CpuTime,

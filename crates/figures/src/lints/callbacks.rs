@@ -334,21 +334,18 @@ pub const PREEMPTED: Lint = Lint {
             let ran = facts.ran(callback);
             let (wall, taken) = (ran.iter().map(|r| r.end_ns - r.start_ns).sum::<i64>(), by.values().sum::<i64>());
             let most = by.iter().max_by_key(|(name, ns)| (**ns, **name))?;
-            // What keeps every deadline that somebody stated lacks nothing.
+            // What keeps every deadline that somebody stated, and loses no input, lacks nothing.
             let matters = taken as f64 > PREEMPTED_PART * wall as f64
                 && taken as f64 >= PREEMPTED_OF_WINDOW * facts.window_ns() as f64
-                && !keeps_deadlines(facts, callback);
+                && (facts.loses_inputs(callback) || !keeps_deadlines(facts, callback));
             let had_it = match *most.0 {
-                NOT_KNOWN => {
-                    let meanwhile = facts.others().map_or(String::new(), |much| format!("{much}; "));
-                    format!("{meanwhile}tacho record --scheduler on names who had it")
-                }
-                by => format!("{} of that to {by}", time(*most.1)),
+                NOT_KNOWN => format!("{}; tacho record --scheduler on names who had it", facts.meanwhile()),
+                by => format!("; {} of that to {by}", time(*most.1)),
             };
             matters.then(|| Case {
                 subject: facts.callback(callback),
                 evidence: format!(
-                    "of {} inside it, its thread could have gone on and had no CPU for {} ({:.1} %); {had_it}",
+                    "of {} inside it, its thread could have gone on and had no CPU for {} ({:.1} %){had_it}",
                     time(wall),
                     time(taken),
                     100.0 * taken as f64 / wall.max(1) as f64

@@ -272,6 +272,13 @@ impl<'a> Facts<'a> {
         self.tables.callbacks[callback].name(&self.tables.nodes, &self.tables.processes).to_string()
     }
 
+    /// Whether a subscription of a callback's node lost messages.
+    pub fn loses_inputs(&self, callback: Row<Callback>) -> bool {
+        let Some(node) = self.tables.callbacks[callback].node else { return false };
+        let mut endpoints = numbered(&self.tables.endpoints);
+        endpoints.any(|(row, endpoint)| endpoint.node == node && !self.lost.of(row).is_empty())
+    }
+
     /// Node and topic of an endpoint.
     pub fn endpoint(&self, endpoint: Row<Endpoint>) -> (String, &'a str) {
         let row = &self.tables.endpoints[endpoint];

@@ -95,7 +95,7 @@ impl Facts<'_> {
         let (runnable, blocked) = callbacks.iter().map(of).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         let or_interpreter =
             if callbacks.iter().any(|row| self.shares_interpreter(*row)) { OR_INTERPRETER } else { "" };
-        let meanwhile = self.others().map_or(String::new(), |much| format!("; {much}"));
+        let meanwhile = self.meanwhile();
         Some(match (runnable, blocked) {
             (0, 0) => Doubt {
                 evidence: format!(
@@ -131,6 +131,11 @@ impl Facts<'_> {
         let mut others = others.filter(|(_, other)| other.process == own.process && other.is_python());
         own.is_python()
             && others.any(|(other, _)| self.ran(other).iter().any(|ran| !tids.contains(&ran.tid) && computes(ran)))
+    }
+
+    /// What others took of the machine, to be added to evidence; empty if that was little.
+    pub fn meanwhile(&self) -> String {
+        self.others().map_or(String::new(), |much| format!("; {much}"))
     }
 
     /// What others took of the machine, in words, where that was much.

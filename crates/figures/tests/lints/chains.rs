@@ -31,6 +31,11 @@ fn a_callback_that_lacked_a_cpu_is_no_case_if_its_chains_keep_their_deadlines() 
     assert_eq!(preempted(&tables), 1, "it is missed");
     tables.chains[0].deadline_ns = Some(15);
     assert_eq!(preempted(&tables), 0);
+    let mut losing = tables.clone();
+    let mut message = losing.messages[Row::new(0)];
+    (message.delivery, message.execution) = (tacho_tables::Delivery::Lost, None);
+    losing.messages.push(message);
+    assert_eq!(preempted(&losing), 1, "its node lost an input");
     tables.chains[0].callbacks = vec!["/other /topic".into()];
     assert_eq!(preempted(&tables), 1, "its own chain has none");
 }
