@@ -59,13 +59,11 @@ def test_the_car_keeps_its_lane_through_the_first_corner(tacho, workloads):
 
 def published_ns(run: Path, topic: str) -> np.ndarray:
     """When the messages of a topic were published that one of its subscriptions is judged by."""
-    endpoints = parquet.read_table(run / "tables/endpoints.parquet").to_pydict()
-    messages = parquet.read_table(run / "tables/messages.parquet", columns=["subscription", "publish_ns"]).to_pydict()
-    subscription = next(
-        row for row, kind in enumerate(endpoints["kind"]) if kind == "subscription" and endpoints["topic"][row] == topic
+    endpoints, messages = (
+        parquet.read_table(run / f"tables/{name}.parquet").to_pylist() for name in ("endpoints", "messages")
     )
-    publish_ns, of = np.array(messages["publish_ns"]), np.array(messages["subscription"])
-    return np.sort(publish_ns[of == subscription])
+    subscription = next(row for row, of in enumerate(endpoints) if (of["kind"], of["topic"]) == ("subscription", topic))
+    return np.sort([message["publish_ns"] for message in messages if message["subscription"] == subscription])
 
 
 def assert_signals_agree(run: Path, figures: dict[tuple[str, str], float]):
