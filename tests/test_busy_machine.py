@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from kernel import counts_run_delay
 from waiting import wait_for
 
 pytestmark = pytest.mark.timing
@@ -77,7 +78,7 @@ def test_work_that_had_no_cpu_is_not_too_much_work(tacho, burning, options, evid
         assert "off_cpu_us" not in callback
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="the kernel does not count it")
+@pytest.mark.skipif(not counts_run_delay(), reason="the kernel does not count it")
 @pytest.mark.parametrize(
     "takes, blames, because",
     [

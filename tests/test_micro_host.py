@@ -176,7 +176,7 @@ def test_bytes_on_the_wire_are_those_of_the_frames(tacho):
 @bridged
 def test_a_board_that_dies_is_a_failure_that_names_it(tacho):
     (tacho.directory / "w.yaml").write_text(
-        "middleware: micro\nnodes:\n  a: {host: micro, publishes: {/t: {size: 12 B, rate: 20 Hz}}}\n  b: {subscribes: [/t]}\nrun: {duration: 20 s}\n"
+        "middleware: micro\nnodes:\n  a: {host: micro, publishes: {/t: {size: 12 B, rate: 20 Hz}}}\n  b: {subscribes: [/t]}\nrun: {duration: 8 s}\n"
     )
     process = tacho.start("bench", "w.yaml", "-o", "run")
     emulator = None

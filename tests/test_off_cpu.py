@@ -6,6 +6,7 @@ import os
 
 import pyarrow.parquet as parquet
 import pytest
+from kernel import counts_run_delay
 from places import PROGRAMS
 from recording import error_ns
 
@@ -14,9 +15,6 @@ COUNT = 12
 SLEEP_NS, WORK_NS = 50_000_000, 5_000_000
 PATH = ["/sensor", "/scans", "/worker", "/plan", "/driver"]
 PARTS = ("computation", "off_cpu", "preemption", "transport", "alignment", "queueing", "kept")
-
-
-KNOWS_RUN_DELAY = os.path.exists("/proc/thread-self/schedstat")
 
 
 def record(tacho, python, *options):
@@ -66,7 +64,7 @@ def test_a_callback_that_sleeps_says_so_in_text_json_parquet_and_page_without_a_
         # The clock around the callback saw what its own clocks saw, and what the recorder and rclpy did besides.
         assert execution["cpu_ns"] >= cpu_ns and execution["end_ns"] - execution["start_ns"] >= wall_ns - error
         # Never more than was so: it computed for WORK_NS before it published. Never less than what its CPU time leaves.
-        assert (hop["preemption_ns"] is not None) == KNOWS_RUN_DELAY
+        assert (hop["preemption_ns"] is not None) == counts_run_delay()
         ready_ns = hop["preemption_ns"] or 0
         assert stretch_ns - off_ns - ready_ns >= WORK_NS
         assert off_ns + ready_ns >= SLEEP_NS - (execution["cpu_ns"] - WORK_NS)

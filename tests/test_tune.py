@@ -6,8 +6,6 @@ import signal
 import pytest
 from waiting import finished, wait_for
 
-pytestmark = pytest.mark.timing
-
 
 @pytest.fixture
 def chain(tacho):
@@ -30,6 +28,7 @@ def median(summary, name):
     return next(c for c in summary["chains"] if c["name"] == name)["end_to_end_ms"]["median"]
 
 
+@pytest.mark.timing
 def test_both_methods_prove_their_gain_on_ros2(tacho, chain):
     tacho("tune", chain, "--method", "common-rate", "--method", "arrival", "--prove", "-o", "out")
     out = tacho.directory / "out"
@@ -164,6 +163,7 @@ def test_what_cannot_be_gone_on_with_is_refused(tacho, chain, arguments, words):
     assert not (tacho.directory / "out").exists()
 
 
+@pytest.mark.timing
 def test_the_curve_is_of_the_checks_and_cores_that_are_named(tacho, chain):
     text = (
         (tacho.directory / chain)

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "schedstat.h"
 #include "thread.h"
 
 #define THREADS 256u /* that may have a descriptor */
@@ -46,16 +47,6 @@ static void take_place(void) {
   }
 }
 
-/* The file has the time on a CPU, the time without one, and the number of times that it got one. */
-static bool second_number(const char *text, const char *end, uint64_t *number) {
-  while (text < end && *text >= '0' && *text <= '9') text++;
-  if (text == end || *text++ != ' ') return false;
-  const char *digits = text;
-  for (*number = 0; text < end && *text >= '0' && *text <= '9'; text++)
-    *number = 10 * *number + (uint64_t)(*text - '0');
-  return text > digits && text < end && *text == ' ';
-}
-
 bool run_delay_read(uint64_t *ns) {
   /* A process without a clock has no file yet, or is a child that ran none of fork's handlers. */
   if (place == NO_PLACE || thread_process.clock == 0) return false;
@@ -64,7 +55,7 @@ bool run_delay_read(uint64_t *ns) {
   char text[80];
   ssize_t size = place == NO_PLACE ? -1 : pread(atomic_load(&opened[place - 1]), text, sizeof text, 0);
   errno = saved;
-  return size > 0 && second_number(text, text + size, ns);
+  return size > 0 && schedstat_run_delay(text, (size_t)size, ns);
 }
 
 void run_delay_thread_ends(void) {

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow.parquet as parquet
 import pytest
+from kernel import counts_run_delay
 from places import ROOT
 from recording import error_ns
 from waiting import finished, succeeded, wait_for
@@ -204,7 +205,7 @@ def test_without_permission_the_run_says_what_to_do_and_on_is_an_error(tacho):
     assert "CAP_PERFMON" in info["scheduler"]["why_not"] and "source" not in info["scheduler"]
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="the kernel does not count it")
+@pytest.mark.skipif(not counts_run_delay(), reason="the kernel does not count it")
 def test_without_scheduler_events_the_time_without_a_cpu_is_what_the_kernel_counts(tacho):
     run, said = record(tacho, "--scheduler", "off")
     executions, error = list(measured(run).values()), error_ns(run)

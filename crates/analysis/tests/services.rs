@@ -5,7 +5,7 @@ mod scene;
 use scene::*;
 use tacho_events::testing::FileBuilder;
 use tacho_tables::row::Row;
-use tacho_tables::{LinkEvidence, LinkRule, Tables};
+use tacho_tables::{CallbackKind, Execution, LinkEvidence, LinkRule, Tables};
 
 const CLIENT: u64 = 0x60;
 const SERVICE: u64 = 0x70;
@@ -87,6 +87,25 @@ fn paths(tables: &Tables) -> Vec<(&str, Vec<&str>)> {
 }
 
 const ROUND: [&str; 7] = ["/camera", "/image", "/planner", "/get_map request", "/map", "/get_map response", "/planner"];
+
+#[test]
+fn what_an_executor_computes_before_a_callback_is_not_known_behind_a_response() {
+    let tick = |b: FileBuilder, at: i64, cpu_ns: i64| {
+        b.at(at).callback_cpu(cpu_ns, false).callback_start(TIMER_CALLBACK, false).ask(1)
+    };
+    let tock = |b: FileBuilder, at: i64, cpu_ns: i64| b.at(at).end_timer().callback_cpu(cpu_ns, true);
+    let wait = |b: FileBuilder, at: i64| b.at(at).rclcpp_executor_wait_for_work(-1);
+    let mut b = FileBuilder::new().node(2, "planner").timer(1_000).client();
+    b = wait(tock(tick(b, 1_000, 0), 1_010, 5), 1_015);
+    // Its callback computes for 50 ns.
+    b = wait(b.at(1_020).response(1), 1_100);
+    b = wait(tock(tick(b, 1_200, 60), 1_210, 65), 1_220);
+    b = wait(tock(tick(b, 2_200, 72), 2_210, 77), 2_220);
+    let tables = tables(&b);
+    let timer = |row: &&Execution| tables.callbacks[row.callback].kind == CallbackKind::Timer;
+    let before: Vec<_> = tables.executions.iter().filter(timer).map(|row| row.executor_cpu_ns.get()).collect();
+    assert_eq!(before, [None, None, Some(7)]);
+}
 
 /// An image, the call for it, and a plan in the callback of the response.
 fn driven() -> FileBuilder {

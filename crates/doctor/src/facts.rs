@@ -111,6 +111,8 @@ pub struct Kernel {
     pub preemption: Option<Preemption>,
     /// `always`, `madvise` or `never`.
     pub transparent_hugepages: Option<String>,
+    /// Whether it counts for how long each thread is ready to run and has no CPU.
+    pub counts_run_delay: Option<bool>,
 }
 
 /// Processors and the clock.

@@ -4,7 +4,7 @@ use crate::{Finding, Kernel};
 use tacho_recording::preemption::Preemption;
 
 pub(crate) fn findings(facts: &Kernel) -> Vec<Finding> {
-    vec![preemption(facts), huge_pages(facts)]
+    vec![preemption(facts), huge_pages(facts), run_delay(facts)]
 }
 
 /// Study B, finding 5: a real-time kernel lowers latency and jitter.
@@ -59,6 +59,27 @@ fn huge_pages(facts: &Kernel) -> Finding {
     }
 }
 
+fn run_delay(facts: &Kernel) -> Finding {
+    let name = "run-delay";
+    match facts.counts_run_delay {
+        Some(true) => Finding::ok(name, "the kernel counts for how long a thread has no CPU"),
+        Some(false) => Finding::costs(
+            name,
+            "the kernel does not count for how long a thread has no CPU",
+            "of a callback that was off the CPU, whether it slept or lacked a CPU is not known without scheduler events",
+        )
+        .mend("add delayacct to the kernel's command line, if it has CONFIG_TASK_DELAY_ACCT, then boot")
+        .mend("tacho record --scheduler on"),
+        None => Finding::unknown(name, "/proc/thread-self/schedstat cannot be read"),
+    }
+}
+
+/// The text of /proc/PID/schedstat (sched-stats.rst of the kernel): a kernel that does not count prints zeros, even for
+/// the number of times that a thread got a CPU.
+pub(crate) fn counts_run_delay(text: &str) -> bool {
+    text.split_whitespace().nth(2).and_then(|times| times.parse::<u64>().ok()).is_some_and(|times| times > 0)
+}
+
 /// `always [madvise] never`: the word in brackets.
 pub(crate) fn chosen(text: &str) -> Option<&str> {
     Some(text.split_once('[')?.1.split_once(']')?.0)
@@ -87,5 +108,14 @@ mod tests {
         assert_eq!(of("[always] madvise never"), Verdict::Costs);
         assert_eq!(of("always [madvise] never"), Verdict::Ok);
         assert_eq!(of(""), Verdict::Unknown);
+    }
+
+    #[test]
+    fn a_kernel_that_prints_zeros_does_not_count() {
+        let of = |counts| run_delay(&Kernel { counts_run_delay: counts, ..Kernel::default() }).verdict;
+        assert_eq!(of(Some(counts_run_delay("943437 0 1\n"))), Verdict::Ok);
+        assert_eq!(of(Some(counts_run_delay("0 0 0\n"))), Verdict::Costs);
+        assert_eq!(of(Some(counts_run_delay(""))), Verdict::Costs);
+        assert_eq!(of(None), Verdict::Unknown);
     }
 }

@@ -1,10 +1,10 @@
 //! Reads the facts of this machine from /proc, /sys and the system.
 
-use crate::kernel::chosen;
+use crate::kernel::{chosen, counts_run_delay};
 use crate::{probe, software, Boards, Cpu, Facts, FileSystem, Kernel, Network, Quota, Realtime, Software, Storage};
 use std::collections::BTreeSet;
 use std::ffi::CString;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
@@ -96,6 +96,10 @@ fn kernel() -> Kernel {
         release: text("/proc/sys/kernel/osrelease"),
         transparent_hugepages: text("/sys/kernel/mm/transparent_hugepage/enabled")
             .and_then(|text| chosen(&text).map(str::to_owned)),
+        counts_run_delay: match std::fs::read_to_string("/proc/thread-self/schedstat") {
+            Ok(text) => Some(counts_run_delay(&text)),
+            Err(error) => (error.kind() == ErrorKind::NotFound).then_some(false),
+        },
     }
 }
 

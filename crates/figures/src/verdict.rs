@@ -10,6 +10,7 @@ mod callback;
 mod crowded;
 mod findings;
 mod holder;
+mod lacking;
 mod late;
 mod late_start;
 mod lost;

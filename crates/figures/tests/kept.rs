@@ -60,9 +60,11 @@ fn work_that_is_too_much_is_told_so() {
     );
 }
 
-/// Its first callback was off the CPU for 10 ms.
-fn off(state: OffCpu) -> Preemption {
-    Preemption {
+/// Scheduler events of its first callback alone: it was off the CPU for 10 ms.
+fn off(tables: &mut Tables, state: OffCpu) {
+    let runnable_ns = if state == OffCpu::Runnable { 10 * MS } else { 0 };
+    tables.executions[Row::new(0)].runnable_ns = runnable_ns.into();
+    let row = Preemption {
         process: Row::new(0),
         tid: 1,
         execution: Some(Row::new(0)),
@@ -74,7 +76,8 @@ fn off(state: OffCpu) -> Preemption {
         by_tid: None,
         by_comm: None,
         waits_in: None,
-    }
+    };
+    tables.preemptions = vec![row].into();
 }
 
 #[test]
@@ -88,13 +91,13 @@ fn a_callback_without_a_cpu_is_not_told_to_work_less() {
     );
     assert!(untold.evidence.ends_with("other processes used 1.50 of 2 CPUs on the average"), "{untold:?}");
 
-    tables.preemptions = vec![off(OffCpu::Runnable)].into();
+    off(&mut tables, OffCpu::Runnable);
     let kept = case(of(&tables, None));
     assert!(
         kept.evidence.ends_with("its thread was kept from its CPU") && kept.next.starts_with("a CPU of its own"),
         "{kept:?}"
     );
-    tables.preemptions = vec![off(OffCpu::Blocked)].into();
+    off(&mut tables, OffCpu::Blocked);
     let slept = case(of(&tables, None));
     assert!(
         slept.evidence.ends_with("slept or was blocked in the callback") && slept.next.starts_with("what it waits for"),
@@ -113,7 +116,7 @@ fn beside_others_only_scheduler_events_show_that_a_callback_slept() {
     let mut tables = over_its_period(Some(2));
     assert!(found(&tables, None), "nobody was there to keep it from its CPU");
     assert!(!found(&tables, busy()));
-    tables.preemptions = vec![off(OffCpu::Blocked)].into();
+    off(&mut tables, OffCpu::Blocked);
     assert!(found(&tables, busy()));
 }
 
@@ -125,6 +128,20 @@ fn without_cpu_time_a_busy_machine_is_named_in_its_place() {
         "{case:?}"
     );
     assert!(case.next.contains("--cpu-time") && !case.next.contains("less work"), "{case:?}");
+}
+
+#[test]
+fn calls_that_take_too_long_for_want_of_a_cpu_did_not_sleep_because_others_did() {
+    // Eight calls of 9 ms sleep for 7 of them; two of 12 ms lack a CPU for 10.
+    let mut tables = over_its_period(Some(2));
+    for (place, execution) in tables.executions.iter_mut().enumerate() {
+        let (takes_ms, runnable_ms) = if place < 8 { (9, 0) } else { (12, 10) };
+        (execution.end_ns, execution.runnable_ns) =
+            ((execution.start_ns + takes_ms * MS).into(), (runnable_ms * MS).into());
+    }
+    let case = case(of(&tables, None));
+    assert!(case.evidence.starts_with("2 of 10 executions"), "{case:?}");
+    assert!(case.evidence.ends_with("its thread was kept from its CPU"), "{case:?}");
 }
 
 /// It worked for 2 ms of 12, and was ready to run for so many of the others.

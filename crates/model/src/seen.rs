@@ -202,10 +202,11 @@ impl Seen {
                 None => work_ns,
             });
             if let Some(cpu_ns) = execution.cpu_ns.get() {
-                let off_ns = match has_scheduler {
-                    true => blocked.get(&row).copied().unwrap_or(0),
-                    // What others took of its CPU is the machine's, not the callback's.
-                    false => wall_ns - cpu_ns - execution.runnable_ns.get().unwrap_or(0),
+                // What others took of its CPU is the machine's, not the callback's.
+                let off_ns = match execution.runnable_ns.get() {
+                    Some(runnable_ns) => wall_ns - cpu_ns - runnable_ns,
+                    None if has_scheduler => blocked.get(&row).copied().unwrap_or(0),
+                    None => wall_ns - cpu_ns,
                 };
                 of.off_ns.push(off_ns.max(0));
                 of.beside.push(beside.contains(&row));

@@ -124,7 +124,10 @@ fn now_and_then(facts: &Facts<'_>, callback: Row<Callback>, interval: i64, ran: 
         0 => runnable > 0 || facts.load.is_none() || facts.others().is_some(),
         _ => runnable > blocked && facts.others().is_some(),
     };
-    let is_own = |r: &Ran| !may_lack_a_cpu || r.cpu_ns.get().is_some_and(|cpu_ns| cpu_ns > interval);
+    let is_own = |r: &Ran| match r.runnable_ns.get().filter(|_| !facts.is_stolen()) {
+        Some(runnable_ns) => r.end_ns - r.start_ns - runnable_ns > interval,
+        None => !may_lack_a_cpu || r.cpu_ns.get().is_some_and(|cpu_ns| cpu_ns > interval),
+    };
     let over = || ran.iter().filter(|r| r.end_ns - r.start_ns > interval && is_own(r));
     let count = over().count();
     if count < 2 || count as f64 <= PART_OVER_PERIOD * ran.len() as f64 {
@@ -161,10 +164,8 @@ pub const STARVED: Lint = Lint {
         let due = Grouped::new(facts.tables.callbacks.len(), || {
             facts.messages().filter_map(|message| {
                 let there = message.arrival_ns.get().or(message.publish_ns.get())?;
-                let Execution { callback, tid, start_ns, end_ns, cpu_ns, .. } =
-                    facts.tables.executions[message.execution?];
-                (there < start_ns)
-                    .then_some((callback, (there, Ran { callback, tid, start_ns, end_ns: end_ns.get()?, cpu_ns })))
+                let ran = Ran::of(&facts.tables.executions[message.execution?])?;
+                (there < ran.start_ns).then_some((ran.callback, (there, ran)))
             })
         });
         let subscriptions = numbered(&facts.tables.callbacks).filter_map(|(row, callback)| {
@@ -306,41 +307,38 @@ fn movement(period: i64, ran: &[Ran], mut is_held: impl FnMut(&Ran, &Ran) -> boo
     (last.0 > first.0).then(|| ((last.1 - first.1) as f64 / (last.0 - first.0) as f64, free.len()))
 }
 
-/// Who had a CPU, if no event names it.
-const NOT_KNOWN: &str = "threads that are not known";
-
 pub const PREEMPTED: Lint = Lint {
     name: "preempted-callback",
     finds: "a callback could have gone on and had no CPU for a good part of its time",
     check: |facts| {
-        let mut off: HashMap<Row<Callback>, HashMap<&str, i64>> = HashMap::default();
         // Of the same executions as the wall time below.
         let counts = |e: &&Execution| e.end_ns.get().is_some() && e.resumes.is_none() && facts.judges(e.start_ns);
+        let mut lacked: HashMap<Row<Callback>, i64> = HashMap::default();
+        for execution in facts.tables.executions.iter().filter(counts) {
+            let ns = execution.runnable_ns.get().filter(|ns| *ns > 0);
+            ns.into_iter().for_each(|ns| *lacked.entry(execution.callback).or_default() += ns);
+        }
+        let mut had: HashMap<Row<Callback>, HashMap<&str, i64>> = HashMap::default();
         for row in facts.tables.preemptions.iter().filter(|p| p.state == OffCpu::Runnable) {
-            let execution = row.execution.map(|e| &facts.tables.executions[e]);
-            if let Some(execution) = execution.filter(counts) {
-                let by = row.by_comm.as_deref().unwrap_or(NOT_KNOWN);
-                *off.entry(execution.callback).or_default().entry(by).or_default() += row.to_ns - row.from_ns;
+            let execution = row.execution.map(|e| &facts.tables.executions[e]).filter(counts);
+            if let Some((execution, by)) = execution.zip(row.by_comm.as_deref()) {
+                *had.entry(execution.callback).or_default().entry(by).or_default() += row.to_ns - row.from_ns;
             }
         }
-        if facts.tables.preemptions.is_empty() {
-            for execution in facts.tables.executions.iter().filter(counts) {
-                if let Some(ns) = execution.runnable_ns.get().filter(|ns| *ns > 0) {
-                    *off.entry(execution.callback).or_default().entry(NOT_KNOWN).or_default() += ns;
-                }
-            }
-        }
-        let case = |(callback, by): (Row<Callback>, HashMap<&str, i64>)| {
+        let case = |(callback, taken): (Row<Callback>, i64)| {
             let ran = facts.ran(callback);
-            let (wall, taken) = (ran.iter().map(|r| r.end_ns - r.start_ns).sum::<i64>(), by.values().sum::<i64>());
-            let most = by.iter().max_by_key(|(name, ns)| (**ns, **name))?;
+            let wall = ran.iter().map(|r| r.end_ns - r.start_ns).sum::<i64>();
+            let most = had.get(&callback).and_then(|by| by.iter().max_by_key(|(name, ns)| (**ns, **name)));
             // What keeps every deadline that somebody stated, and loses no input, lacks nothing.
             let matters = taken as f64 > PREEMPTED_PART * wall as f64
                 && taken as f64 >= PREEMPTED_OF_WINDOW * facts.window_ns() as f64
                 && (facts.loses_inputs(callback) || !keeps_deadlines(facts, callback));
-            let had_it = match *most.0 {
-                NOT_KNOWN => format!("{}; tacho record --scheduler on names who had it", facts.meanwhile()),
-                by => format!("; {} of that to {by}", time(*most.1)),
+            let had_it = match most {
+                Some((by, ns)) => format!("; {} of that to {by}", time(*ns)),
+                None if facts.tables.preemptions.is_empty() => {
+                    format!("{}; tacho record --scheduler on names who had it", facts.meanwhile())
+                }
+                None => format!("{}; who had it is not known", facts.meanwhile()),
             };
             matters.then(|| Case {
                 subject: facts.callback(callback),
@@ -356,6 +354,6 @@ pub const PREEMPTED: Lint = Lint {
                 delays: None,
             })
         };
-        off.into_iter().filter_map(case).collect()
+        lacked.into_iter().filter_map(case).collect()
     },
 };

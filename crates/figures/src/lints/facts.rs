@@ -12,7 +12,7 @@ use tacho_tables::near::partition_near;
 use tacho_tables::row::{numbered, rows_of, Column, Row};
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{
-    Callback, CallbackKind, Delivery, Endpoint, Execution, LostIn, Message, Node, OffCpu, Process, Publication, Tables,
+    Callback, CallbackKind, Delivery, Endpoint, Execution, LostIn, Message, Node, Process, Publication, Tables,
 };
 use tacho_workload::model::{self, ByName, Workload};
 
@@ -71,12 +71,8 @@ pub struct Facts<'a> {
 impl<'a> Facts<'a> {
     pub fn new(repeat: &Repeat<'a>, workload: Option<&'a Workload>) -> Facts<'a> {
         let (tables, options) = (repeat.tables, repeat.options);
-        let complete = |e: &Execution| {
-            let (callback, tid, start_ns) = (e.callback, e.tid, e.start_ns);
-            Some(Ran { callback, tid, start_ns, end_ns: e.end_ns.get()?, cpu_ns: e.cpu_ns })
-        };
         let measured = || tables.executions.iter().filter(|e| options.judges(e.start_ns));
-        let ran = || measured().filter_map(complete);
+        let ran = || measured().filter_map(Ran::of);
         // The execution of a goal that no callback is told of is nobody's time: what of it its thread worked is not
         // known.
         let is_told = |ran: &Ran| {
@@ -108,7 +104,7 @@ impl<'a> Facts<'a> {
             })
         };
         let of_callback = Grouped::new(tables.callbacks.len(), || {
-            measured().filter(|e| e.resumes.is_none()).filter_map(complete).map(|ran| (ran.callback, ran))
+            measured().filter(|e| e.resumes.is_none()).filter_map(Ran::of).map(|ran| (ran.callback, ran))
         });
         let of_thread = Grouped::new(threads.len(), outermost);
         let mut topics: HashMap<&str, Row<Topic>> = HashMap::default();
@@ -140,36 +136,18 @@ impl<'a> Facts<'a> {
         let from = options.measured_from_ns.max(options.started_ns);
         let window = (from.unwrap_or(first), options.measured_to_ns.unwrap_or(last));
         let states = Column::of(rows_of(&tables.nodes).map(|node| crate::figures::lifecycle::stretches(repeat, node)));
-        let mut off_cpu: HashMap<Row<Callback>, (i64, i64)> = HashMap::default();
-        for row in &tables.preemptions {
-            let Some(execution) = row.execution.map(|e| &tables.executions[e]).filter(|e| options.judges(e.start_ns))
-            else {
-                continue;
-            };
-            let (runnable, blocked) = off_cpu.entry(execution.callback).or_default();
-            match row.state {
-                OffCpu::Runnable => *runnable += row.to_ns - row.from_ns,
-                OffCpu::Blocked => *blocked += row.to_ns - row.from_ns,
-                OffCpu::Interrupted => {}
-            }
-        }
         let load = repeat.info.and_then(|info| info.load.as_ref());
-        if tables.preemptions.is_empty() {
-            for execution in tables.executions.iter().filter(|e| options.judges(e.start_ns)) {
-                if let Some((runnable_ns, blocked_ns)) = execution.off_cpu_ns() {
-                    let (runnable, blocked) = off_cpu.entry(execution.callback).or_default();
-                    (*runnable, *blocked) = (*runnable + runnable_ns, *blocked + blocked_ns);
-                }
+        let mut off_cpu: HashMap<Row<Callback>, (i64, i64)> = HashMap::default();
+        for execution in measured() {
+            if let Some((runnable_ns, blocked_ns)) = execution.off_cpu_ns() {
+                let (runnable, blocked) = off_cpu.entry(execution.callback).or_default();
+                (*runnable, *blocked) = (*runnable + runnable_ns, *blocked + blocked_ns);
             }
-            // Steal is no sleep: all of it may have hit this one.
-            let stolen_s = load.filter(|load| load.steals_much()).and_then(Load::stolen_s);
-            let stolen_ns = stolen_s.map_or(0, |stolen_s| (1e9 * stolen_s) as i64);
-            off_cpu.retain(|_, (runnable, blocked)| *runnable >= *blocked || *blocked > stolen_ns);
         }
         let default = |w: &Workload| Some(repeat.info?.transports.get(&w.middleware)?.first()?.as_str());
         let transport =
             workload.and_then(|w| Some(w.transport.as_str()).filter(|t| !t.is_empty()).or_else(|| default(w)));
-        Facts {
+        let mut facts = Facts {
             tables,
             workload,
             by_name: workload.map(ByName::of),
@@ -181,14 +159,29 @@ impl<'a> Facts<'a> {
             taken,
             lost,
             states,
-            off_cpu,
+            off_cpu: HashMap::default(),
             load,
             transport: transport.unwrap_or(""),
             window,
             options,
             executors: OnceLock::new(),
             ros1: OnceLock::new(),
-        }
+        };
+        off_cpu.retain(|_, (runnable, blocked)| facts.are_told_apart(*runnable, *blocked));
+        facts.off_cpu = off_cpu;
+        facts
+    }
+
+    /// Whether the hypervisor took much, and no scheduler event shows what it took.
+    pub fn is_stolen(&self) -> bool {
+        self.tables.preemptions.is_empty() && self.load.is_some_and(Load::steals_much)
+    }
+
+    /// Whether time off the CPU, ns, is known to be sleep if most of it was not ready to run. Steal is no sleep: all of
+    /// it may have hit these executions.
+    pub fn are_told_apart(&self, runnable_ns: i64, blocked_ns: i64) -> bool {
+        let stolen_s = self.load.filter(|_| self.is_stolen()).and_then(Load::stolen_s);
+        runnable_ns >= blocked_ns || blocked_ns as f64 > 1e9 * stolen_s.unwrap_or(0.0)
     }
 
     /// The node of the workload that has this full name.

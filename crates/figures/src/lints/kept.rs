@@ -64,11 +64,14 @@ impl Facts<'_> {
     /// their work, or nothing speaks against that. `what` are they: `them`, `/ndt /points`.
     pub fn doubt<'r>(&self, ran: impl Iterator<Item = &'r Ran>, what: &str) -> Option<Doubt> {
         let (mut wall, mut off, mut known, mut callbacks) = (0, 0, false, BTreeSet::new());
+        let (mut runnable, mut blocked) = (0, 0);
         for ran in ran {
             let Some(cpu_ns) = ran.cpu_ns.get() else { continue };
             known = true;
             wall += ran.end_ns - ran.start_ns;
             off += (ran.end_ns - ran.start_ns - cpu_ns).max(0);
+            let (own_runnable, own_blocked) = ran.off_cpu_ns().unwrap_or_default();
+            (runnable, blocked) = (runnable + own_runnable, blocked + own_blocked);
             callbacks.insert(ran.callback);
         }
         if !known {
@@ -91,16 +94,17 @@ impl Facts<'_> {
             time(off),
             100.0 * off as f64 / wall as f64
         );
-        let of = |callback: &Row<Callback>| self.off_cpu.get(callback).copied().unwrap_or_default();
-        let (runnable, blocked) = callbacks.iter().map(of).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         let or_interpreter =
             if callbacks.iter().any(|row| self.shares_interpreter(*row)) { OR_INTERPRETER } else { "" };
         let meanwhile = self.meanwhile();
         Some(match (runnable, blocked) {
-            (0, 0) => Doubt {
+            _ if runnable + blocked == 0 || !self.are_told_apart(runnable, blocked) => Doubt {
                 evidence: format!(
-                    "{part}: whether its thread was kept from its CPU or slept cannot be known without scheduler \
-                     events{meanwhile}"
+                    "{part}: whether its thread was kept from its CPU or slept cannot be known {}{meanwhile}",
+                    match self.tables.preemptions.is_empty() {
+                        true => "without scheduler events",
+                        false => "as scheduler events do not show all of it",
+                    }
                 ),
                 next: format!(
                     "--scheduler on shows whether the thread was kept from its CPU (then a CPU of its own, \

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tacho_analysis::{promise, udpros};
 use tacho_tables::row::{numbered, rows_of, Row};
 use tacho_tables::rows::grouped::Grouped;
-use tacho_tables::{Delivery, Endpoint, EndpointKind, Execution};
+use tacho_tables::{Delivery, Endpoint, EndpointKind};
 
 /// Part of the due sends that may be late or skipped before it is reported.
 const BEHIND_PART: f64 = 0.01;
@@ -25,10 +25,7 @@ pub const BEHIND: Lint = Lint {
         numbered(&facts.tables.endpoints).for_each(|(publisher, _)| sends.of_mut(publisher).sort_unstable());
         let executions = &facts.tables.executions;
         let publishing = Grouped::new(facts.tables.endpoints.len(), || {
-            facts.publications().filter_map(|row| {
-                let Execution { callback, tid, start_ns, end_ns, cpu_ns, .. } = executions[row.execution?];
-                Some((row.publisher, Ran { callback, tid, start_ns, end_ns: end_ns.get()?, cpu_ns }))
-            })
+            facts.publications().filter_map(|row| Some((row.publisher, Ran::of(&executions[row.execution?])?)))
         });
         let promises = facts.workload.map(promise::Promises::of);
         let case = |publisher: Row<Endpoint>| {

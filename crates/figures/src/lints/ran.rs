@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tacho_tables::near::partition_near;
 use tacho_tables::row::Row;
 use tacho_tables::rows::Rows;
-use tacho_tables::{Callback, ExecutorThread, MaybeNs, Process};
+use tacho_tables::{Callback, Execution, ExecutorThread, MaybeNs, Process};
 
 /// A process and one of its threads.
 pub type Thread = (Row<Process>, u32);
@@ -20,6 +20,22 @@ pub struct Ran {
     pub end_ns: i64,
     /// CPU time of its thread meanwhile, where it is known.
     pub cpu_ns: MaybeNs,
+    /// For how long its thread was ready to run and had no CPU meanwhile, where it is known.
+    pub runnable_ns: MaybeNs,
+}
+
+impl Ran {
+    /// `None`: it did not end.
+    pub fn of(execution: &Execution) -> Option<Ran> {
+        let Execution { callback, tid, start_ns, end_ns, cpu_ns, runnable_ns, .. } = *execution;
+        Some(Ran { callback, tid, start_ns, end_ns: end_ns.get()?, cpu_ns, runnable_ns })
+    }
+
+    /// Time off the CPU, ns: ready to run, and not. `None`: the two are not known apart.
+    pub fn off_cpu_ns(&self) -> Option<(i64, i64)> {
+        let (cpu_ns, runnable_ns) = self.cpu_ns.get().zip(self.runnable_ns.get())?;
+        Some((runnable_ns, (self.end_ns - self.start_ns - cpu_ns - runnable_ns).max(0)))
+    }
 }
 
 /// Threads that run callbacks of one queue, and what they ran, by start.

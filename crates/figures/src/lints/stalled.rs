@@ -76,10 +76,7 @@ impl Executors {
             let next = Row::behind(threads.len());
             threads.entry(thread(execution)).or_insert(next);
         }
-        let ran = |execution: &Execution| {
-            let Execution { callback, tid, start_ns, end_ns, cpu_ns, .. } = *execution;
-            Some((threads[&thread(execution)], Ran { callback, tid, start_ns, end_ns: end_ns.get()?, cpu_ns }))
-        };
+        let ran = |execution: &Execution| Some((threads[&thread(execution)], Ran::of(execution)?));
         let ran = Grouped::new(threads.len(), || tables.executions.iter().filter_map(ran));
         let all = executors(&tables.executors, threads.iter().map(|(thread, place)| (*thread, ran.of(*place))));
         let of = |(place, executor): (usize, &Executor)| {

@@ -34,7 +34,7 @@ pub(super) fn of_callback(late: &Late<'_>, kind: CauseKind, (named, name): (&Nam
     }
     let lacked_a_cpu = runnable_ms.is_some_and(|runnable| runnable >= COMPUTES * wall_ms);
     if let Some(node) = named.node.as_ref().filter(|_| lacked_a_cpu) {
-        return a_cpu_of_its_own(node);
+        return a_cpu_of_its_own(late, node);
     }
     let waits_for = waits_in.as_deref().unwrap_or("a lock, a service, the disk, a sleep");
     let computes = cpu_ms.is_some_and(|cpu| cpu >= COMPUTES * wall_ms);
@@ -89,17 +89,18 @@ pub(super) fn more_threads(node: &str) -> String {
 }
 
 /// Against programs that have the CPU and are not named.
-pub(super) fn a_cpu_of_its_own(node: &str) -> String {
-    format!(
-        "See with tacho record --scheduler on who has the CPU meanwhile; give {node} CPUs of its own (taskset) or a \
-         real-time priority (chrt), or end the others."
-    )
+pub(super) fn a_cpu_of_its_own(late: &Late<'_>, node: &str) -> String {
+    let cure = format!("{node} CPUs of its own (taskset) or a real-time priority (chrt), or end the others.");
+    match late.has_scheduler {
+        true => format!("Give {cure}"),
+        false => format!("See with tacho record --scheduler on who has the CPU meanwhile; give {cure}"),
+    }
 }
 
 /// Against what is no callback's.
 pub(super) fn of_kind(late: &Late<'_>, kind: CauseKind, by: &str, node: &str) -> String {
     match kind {
-        CauseKind::Preemption | CauseKind::NoCpu if by == Cause::BY_UNKNOWN => a_cpu_of_its_own(node),
+        CauseKind::Preemption | CauseKind::NoCpu if by == Cause::BY_UNKNOWN => a_cpu_of_its_own(late, node),
         CauseKind::Preemption | CauseKind::NoCpu | CauseKind::Interrupt => {
             format!("Keep {by} off the CPU of {node} (taskset), or give {node} a real-time priority (chrt).")
         }

@@ -9,21 +9,25 @@ use tacho_tables::{Callback, Delivery, Endpoint, EndpointKind, Execution};
 /// Part of the messages that went missing while one callback ran, from which on it is to blame.
 const HELD: f64 = 0.5;
 
-pub(super) struct Holder {
+pub(super) struct Holder<'a> {
+    pub repeat: &'a Repeat<'a>,
+    pub callback: Row<Callback>,
     pub named: Named,
     pub name: String,
     pub longest_ms: f64,
+    /// Its executions in which messages went missing.
+    pub during: BTreeSet<Row<Execution>>,
 }
 
-impl Holder {
+impl<'a> Holder<'a> {
     /// Of the subscription of a node, by the repeat with losses that comes first; `None` if its callback ran on several
     /// threads, or no single callback ran during most losses.
-    pub fn of(repeats: &[Repeat<'_>], node: &str, topic: &str) -> Option<Holder> {
+    pub fn of(repeats: &'a [Repeat<'a>], node: &str, topic: &str) -> Option<Holder<'a>> {
         repeats.iter().find_map(|repeat| holder(repeat, node, topic))
     }
 }
 
-fn holder(repeat: &Repeat<'_>, node: &str, topic: &str) -> Option<Holder> {
+fn holder<'a>(repeat: &'a Repeat<'a>, node: &str, topic: &str) -> Option<Holder<'a>> {
     let tables = repeat.tables;
     let is_own = |endpoint: Row<Endpoint>| {
         let endpoint = &tables.endpoints[endpoint];
@@ -46,20 +50,25 @@ fn holder(repeat: &Repeat<'_>, node: &str, topic: &str) -> Option<Holder> {
         .filter_map(|(row, execution)| Some((execution.start_ns, execution.end_ns.get()?, row)))
         .collect();
     ran.sort_unstable_by_key(|(start, ..)| *start);
-    let mut during: BTreeMap<Row<Callback>, usize> = BTreeMap::new();
+    let mut during: BTreeMap<Row<Callback>, (usize, BTreeSet<Row<Execution>>)> = BTreeMap::new();
     for at in &lost {
         let last = ran[..ran.partition_point(|(start, ..)| start <= at)].last();
         if let Some((.., row)) = last.filter(|(_, end, _)| at < end) {
-            *during.entry(tables.executions[*row].callback).or_default() += 1;
+            let (count, executions) = during.entry(tables.executions[*row].callback).or_default();
+            *count += 1;
+            executions.insert(*row);
         }
     }
-    let (callback, count) = during.into_iter().max_by_key(|(_, count)| *count)?;
+    let (callback, (count, during)) = during.into_iter().max_by_key(|(_, (count, _))| *count)?;
     let times =
         ran.iter().filter(|(.., row)| tables.executions[*row].callback == callback).map(|(from, to, _)| to - from);
     let longest_ms = times.max()? as f64 / 1e6;
     (count as f64 >= HELD * lost.len() as f64).then(|| Holder {
+        repeat,
+        callback,
         named: Named::of_callback(repeat, callback),
         name: full_name(repeat, callback),
         longest_ms,
+        during,
     })
 }

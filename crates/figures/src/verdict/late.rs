@@ -64,6 +64,8 @@ pub(super) struct Late<'a> {
     pub no_cpu_is_free: bool,
     /// The hypervisor took a good part of the CPUs' time: what was seldom off the CPU may have been ready to run.
     pub is_stolen: bool,
+    /// Scheduler events were recorded.
+    pub has_scheduler: bool,
     /// Callbacks wait in the queues of roscpp.
     pub is_ros1: bool,
 }
@@ -121,6 +123,7 @@ impl<'a> Late<'a> {
             no_cpu_is_free: loads.clone().any(Load::is_full),
             is_stolen: loads.clone().any(Load::steals_much),
             others: loads.find_map(Load::much),
+            has_scheduler: repeats.iter().any(|repeat| !repeat.tables.preemptions.is_empty()),
             is_ros1: repeats.iter().any(|repeat| {
                 repeat.tables.executions.iter().take(SEEN).any(|execution| execution.queued_ns.get().is_some())
             }),
@@ -164,8 +167,8 @@ impl<'a> Late<'a> {
     /// Whether a callback was off the CPU by its own will: that is known, or it usually computes too little to have
     /// been ready to run.
     pub fn slept(&self, repeat: &Repeat<'_>, off_cpu: &Cause) -> bool {
-        if is_all_sleep(repeat, off_cpu) {
-            return true;
+        if let Some(most_ns) = most_runnable_ns(repeat, off_cpu) {
+            return 2 * most_ns <= off_cpu.duration_ns.get().unwrap_or(0);
         }
         let ns_of = |cause: &Cause| cause.usual_ns.get().unwrap_or(0);
         let own = self.usual().into_iter().filter(|(_, cause)| {
@@ -193,10 +196,13 @@ impl<'a> Late<'a> {
     }
 }
 
-/// Whether a part in which a callback is usually off the CPU has no time in which it was ready to run.
-pub(super) fn is_all_sleep(repeat: &Repeat<'_>, part: &Cause) -> bool {
-    let execution = part.execution.filter(|_| part.kind == CauseKind::OffCpu);
-    execution.is_some_and(|execution| repeat.tables.executions[execution].runnable_ns.get().is_some())
+/// Of a part in which a callback was off the CPU, for how long it was ready to run at most, ns: what the run delay does
+/// not divide between the time before and after a publish call may have been in either. `None`: it is another part, or
+/// nothing says it.
+pub(super) fn most_runnable_ns(repeat: &Repeat<'_>, part: &Cause) -> Option<i64> {
+    let execution = part.execution.filter(|_| part.kind == CauseKind::OffCpu)?;
+    let runnable_ns = repeat.tables.executions[execution].runnable_ns.get()?;
+    Some(runnable_ns.min(part.duration_ns.get()?))
 }
 
 /// The callbacks of a node.

@@ -1,11 +1,14 @@
 //! Inputs that never became an output, where somebody is to blame for it.
 
+use super::callback::Named;
 use super::holder::Holder;
+use super::lacking::{interval_of_topic_ms, Lacks};
 use super::late::Late;
 use super::{advice, count, ms, Suspect};
 use crate::figures::Repeat;
+use tacho_tables::row::{rows_of, Row};
 use tacho_tables::summary::{ChainFigures, Culprit, LostInputs};
-use tacho_tables::{CauseKind, EndpointKind};
+use tacho_tables::{Callback, CauseKind, EndpointKind};
 
 /// Part of all inputs, and how many, from which on their loss is reported.
 const LOST: (f64, u64) = (0.01, 2);
@@ -48,22 +51,40 @@ fn suspect(
     let of = format!("{} of {on}, {:.0} % of all", count(lost.inputs, "input", "inputs"), 100.0 * part);
     let depth: Option<u64> = lost.by.split(' ').find_map(|word| word.parse().ok());
     // A queue of some depth overflows because a callback of its node does not take from it.
-    let may_be_held = lost.kind == Overwritten && depth.is_some_and(|depth| depth >= SHORT);
+    let is_publisher_s = lost.by.starts_with("publisher's ");
+    let may_be_held = lost.kind == Overwritten && !is_publisher_s && depth.is_some_and(|depth| depth >= SHORT);
     let holder = may_be_held.then(|| Holder::of(repeats, node, &on)).flatten();
+    let lacks =
+        (lost.kind == Overwritten && !is_publisher_s).then(|| lacks(repeats, holder.as_ref(), node, &on, depth));
+    let lacks = lacks.flatten();
     let (text, next) = match lost.kind {
+        Overwritten if is_publisher_s => (
+            format!("The {} overwrote {of}, before they were sent to {node}.", lost.by),
+            format!("A greater depth for {on} at its publisher, or a publisher that sends less at once."),
+        ),
         Overwritten => {
             let depth = depth.map_or(String::new(), |depth| format!("; it keeps {depth}"));
             let text = format!("The queue of {node} overwrote {of}, before {node} took them{depth}");
             let sooner = format!("A greater depth for {on} at {node}, or callbacks of {node} that take it sooner.");
-            match &holder {
-                Some(Holder { named, name, longest_ms }) => {
+            match (&lacks, &holder) {
+                (Some(Lacks { named, name, lacking, by }), _) => {
+                    let who = named.words(name);
+                    let others = late.others.as_ref().filter(|_| by.is_none());
+                    let others = others.map_or(String::new(), |others| format!(" ({others})"));
+                    let next = match by {
+                        Some(by) => advice::of_kind(late, CauseKind::Preemption, by, node),
+                        None => advice::a_cpu_of_its_own(late, node),
+                    };
+                    (format!("{text}: {who} could run and has no CPU for {}{others}.", lacking.words()), next)
+                }
+                (None, Some(Holder { named, name, longest_ms, .. })) => {
                     let busy = format!(" (executor busy with {}, up to {})", named.words(name), ms(*longest_ms));
                     let is_own_queue = named.topic.as_ref() == Some(&on);
                     let took = advice::Took { wall_ms: *longest_ms, is_own_queue, ..advice::Took::default() };
                     let next = advice::of_callback(late, CauseKind::ExecutorBusy, (named, name), &took);
                     (format!("{text}{busy}."), next)
                 }
-                None => (format!("{text}."), sooner),
+                (None, None) => (format!("{text}."), sooner),
             }
         }
         Unmatched => (
@@ -111,6 +132,33 @@ fn suspect(
         ..Culprit::default()
     };
     Some(Suspect { culprit, weight: if is_held { part.min(0.9 * least_known) } else { part } })
+}
+
+/// The callback that kept a queue from being emptied for want of a CPU: the one that held it, which may take as long as
+/// the queue keeps messages for, else the one that takes from it, which may take as long as until the next message.
+fn lacks(
+    repeats: &[Repeat<'_>],
+    holder: Option<&Holder<'_>>,
+    node: &String,
+    topic: &String,
+    depth: Option<u64>,
+) -> Option<Lacks> {
+    let Some(Holder { repeat, callback, named, during, .. }) = holder else {
+        return repeats.iter().find_map(|repeat| {
+            let tables = repeat.tables;
+            let is_own = |row: &Row<Callback>| {
+                let named = Named::of_callback(repeat, *row);
+                named.node.as_ref() == Some(node) && named.topic.as_ref() == Some(topic)
+            };
+            let own = rows_of(&tables.callbacks).find(is_own)?;
+            Lacks::of(repeat, own, interval_of_topic_ms(repeat, topic)?, |_, execution| {
+                is_own(&execution.callback) && repeat.options.judges(execution.start_ns)
+            })
+        });
+    };
+    let kept = if named.topic.as_ref() == Some(topic) { 1 } else { depth? };
+    let most_ms = kept as f64 * interval_of_topic_ms(repeat, topic)?;
+    Lacks::of(repeat, *callback, most_ms, |row, _| during.contains(&row))
 }
 
 /// Whether a node's subscription of a topic and all publishers of it are known to be reliable.

@@ -1,6 +1,7 @@
 //! Accuses programs that usually have the CPU while nodes of a chain need it.
 
 use super::callback::Named;
+use super::lacking::{interval_ms, Lacking};
 use super::late::{number_of, Late, LEAST_COMPUTED};
 use super::{advice, ms, Suspect};
 use crate::figures::Repeat;
@@ -8,13 +9,10 @@ use std::collections::BTreeMap;
 use tacho_tables::own_name;
 use tacho_tables::row::Row;
 use tacho_tables::summary::Culprit;
-use tacho_tables::{Cause, CauseKind, Execution, OffCpu};
+use tacho_tables::{Cause, CauseKind, Execution};
 
 /// Part of the usual end-to-end time without a CPU from which on it is reported, and ms.
 const WITHOUT_A_CPU: (f64, f64) = (0.08, 1.0);
-
-/// A callback that lacked a CPU for more of its time would keep up if it had the CPU.
-const LACKED: f64 = 0.3;
 
 /// By scheduler events who had the CPUs; without them, that callbacks were off the CPU while others used much.
 pub(super) fn suspect(late: &Late<'_>, known: &[Suspect]) -> Option<Suspect> {
@@ -29,11 +27,9 @@ pub(super) fn suspect(late: &Late<'_>, known: &[Suspect]) -> Option<Suspect> {
 /// A callback that outputs wait for, that lacked a CPU for much of its time, and that would keep up if it had one.
 struct Hungry<'a> {
     of: &'a Suspect,
-    ran_ms: f64,
-    lacked_ms: f64,
+    lacking: Lacking,
     /// It was ready to run in this time; otherwise it may have slept.
     is_known: bool,
-    calls: usize,
 }
 
 impl<'a> Hungry<'a> {
@@ -49,33 +45,33 @@ impl<'a> Hungry<'a> {
                 own.extend(cause.execution.map(|row| ((number_of(repeat), row), (*repeat, cause.position))));
             }
         }
-        let (mut ran_ns, mut lacked_ns, mut is_known) = (0, 0, true);
+        let (mut lacking, mut is_known) = (Lacking::default(), true);
         for (number, repeat) in late.repeats() {
             let of_it = own.range((number, Row::new(0))..=(number, Row::LAST));
             let rows = of_it.clone().map(|((_, row), _)| &repeat.tables.executions[*row]);
-            ran_ns += rows.clone().filter_map(|row| Some(row.end_ns.get()? - row.start_ns)).sum::<i64>();
-            if repeat.tables.preemptions.is_empty() {
-                let known = rows.clone().map(|row| row.runnable_ns.get()).sum::<Option<i64>>();
+            let of_repeat = Lacking::of(rows.clone()).unwrap_or_else(|| {
                 // Off the CPU: a queue that fills with work for which a CPU is missing, else it may have slept. What
                 // hardly computes slept: a thread that can run gets a CPU now and then.
                 let fills =
                     || of_it.clone().all(|((_, row), (_, at))| late.is_its_own_queue(&Named::of(repeat, *row), *at));
-                let times = rows.filter_map(|row| Some((row.end_ns.get()? - row.start_ns, row.cpu_ns.get()?)));
+                let times = rows.clone().filter_map(|row| Some((row.end_ns.get()? - row.start_ns, row.cpu_ns.get()?)));
                 let (wall_ns, cpu_ns) = times.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
                 let computes = cpu_ns as f64 >= LEAST_COMPUTED * wall_ns as f64;
-                is_known &= known.is_some();
-                lacked_ns += known.unwrap_or_else(|| if computes && fills() { wall_ns - cpu_ns } else { 0 });
-            } else {
-                let lacked = repeat.tables.preemptions.iter().filter(|row| row.state == OffCpu::Runnable);
-                let lacked = lacked.filter(|row| row.execution.is_some_and(|row| own.contains_key(&(number, row))));
-                lacked_ns += lacked.map(|row| row.to_ns - row.from_ns).sum::<i64>();
-            }
+                is_known &= of_it.clone().next().is_none();
+                Lacking {
+                    ran_ns: rows.filter_map(|row| Some(row.end_ns.get()? - row.start_ns)).sum(),
+                    lacked_ns: if computes && fills() { wall_ns - cpu_ns } else { 0 },
+                    calls: of_it.clone().count(),
+                }
+            });
+            lacking.ran_ns += of_repeat.ran_ns;
+            lacking.lacked_ns += of_repeat.lacked_ns;
+            lacking.calls += of_repeat.calls;
         }
-        let (ran_ms, lacked_ms) = (ran_ns as f64 / 1e6, lacked_ns as f64 / 1e6);
-        let hungry = Hungry { of: suspect, ran_ms, lacked_ms, is_known, calls: own.len() };
-        let (((_, row), (repeat, _)), needs_ms) = (own.first_key_value()?, (ran_ms - lacked_ms) / own.len() as f64);
-        let keeps_up = interval_ms(repeat, *row).is_none_or(|interval_ms| needs_ms < interval_ms);
-        (lacked_ms > LACKED * ran_ms && keeps_up).then_some(hungry)
+        let ((_, row), (repeat, _)) = own.first_key_value()?;
+        let interval_ms = interval_ms(repeat, repeat.tables.executions[*row].callback);
+        let keeps_up = interval_ms.is_none_or(|interval_ms| lacking.needs_ms() < interval_ms);
+        (lacking.calls > 0 && lacking.is_much() && keeps_up).then_some(Hungry { of: suspect, lacking, is_known })
     }
 
     /// Before the callback itself.
@@ -104,15 +100,13 @@ impl<'a> Hungry<'a> {
                 let why = others.map(|others| format!(" ({others})"));
                 // It may have slept.
                 let why = if self.is_known { why.unwrap_or_default() } else { why? };
-                (kind, why, advice::a_cpu_of_its_own(node))
+                (kind, why, advice::a_cpu_of_its_own(late, node))
             }
         };
         let text = format!(
-            "{} of {node} {lacks} for {:.0} % of its time, {} of {} a call{why}: outputs wait for it.",
+            "{} of {node} {lacks} for {}{why}: outputs wait for it.",
             of.function.as_deref().map(own_name).or(of.callback.as_deref())?,
-            100.0 * self.lacked_ms / self.ran_ms,
-            ms(self.lacked_ms / self.calls as f64),
-            ms(self.ran_ms / self.calls as f64),
+            self.lacking.words(),
         );
         let culprit = Culprit {
             kind: Some(kind),
@@ -125,21 +119,6 @@ impl<'a> Hungry<'a> {
         };
         Some(Suspect { culprit, weight: self.weight() })
     }
-}
-
-/// Time between two calls that are asked of the callback of an execution, on the average.
-fn interval_ms(repeat: &Repeat<'_>, execution: Row<Execution>) -> Option<f64> {
-    let tables = repeat.tables;
-    let of = &tables.callbacks[tables.executions[execution].callback];
-    if let Some(period_ns) = of.period_ns {
-        return Some(period_ns as f64 / 1e6);
-    }
-    let topic = of.topic.as_ref()?;
-    let sent = tables.publications.iter().filter(|sent| tables.endpoints[sent.publisher].topic == *topic);
-    let (first, last, count) = sent.fold((i64::MAX, i64::MIN, 0), |(first, last, count), sent| {
-        (first.min(sent.publish_ns), last.max(sent.publish_ns), count + 1)
-    });
-    (count > 1).then(|| (last - first) as f64 / 1e6 / f64::from(count - 1))
 }
 
 /// Parts of the same kinds, whose usual time together matters.
@@ -215,7 +194,7 @@ fn unnamed(late: &Late<'_>) -> Option<Suspect> {
             ms(late.median_ms),
             ms(usual_ms(taken.most))
         );
-        return Some(taken.suspect(late, text, advice::a_cpu_of_its_own(node)));
+        return Some(taken.suspect(late, text, advice::a_cpu_of_its_own(late, node)));
     }
     others?;
     let usual = late.usual().into_iter().filter(|(_, cause)| cause.kind == CauseKind::OffCpu);
@@ -230,5 +209,5 @@ fn unnamed(late: &Late<'_>) -> Option<Suspect> {
         taken.most.by,
         ms(usual_ms(taken.most))
     );
-    Some(taken.suspect(late, text, advice::a_cpu_of_its_own(node)))
+    Some(taken.suspect(late, text, advice::a_cpu_of_its_own(late, node)))
 }

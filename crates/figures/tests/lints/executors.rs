@@ -175,6 +175,8 @@ fn preempted_callback() {
     let ran = ticking(&[500; 4], 1_000);
     let preempted = |ns: i64, state: OffCpu| {
         let mut tables = scene::tables(&ran);
+        let runnable_ns = if state == OffCpu::Runnable { ns } else { 0 };
+        tables.executions.iter_mut().for_each(|row| row.runnable_ns = runnable_ns.into());
         tables.preemptions = (0..4)
             .map(|k| Preemption {
                 process: Row::new(0),

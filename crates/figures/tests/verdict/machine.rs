@@ -110,6 +110,7 @@ fn own_queue_of(cpu_ns: i64, runnable_ns: MaybeNs, shown_ns: i64, rows: Option<i
     };
     let preempted = rows.map(|lacked_ns| row(execution, &tables.executions[execution], lacked_ns));
     tables.preemptions = preempted.into_iter().collect();
+    rows.into_iter().for_each(|lacked_ns| tables.executions[execution].runnable_ns = lacked_ns.into());
     tables
 }
 

@@ -66,6 +66,8 @@ impl Collector {
         self.seen.streams[stream].executions.push(execution);
         self.scheduler.starts(execution, stream as u32);
         self.services.handles_response(stream, execution);
+        // No clock was read beside it: what was read of the callback before says nothing of the next one's executor.
+        thread.cpu.starts(thread.running.len());
         thread.running.push(execution);
         thread.publishing = None;
         thread.responding = Some(execution);

@@ -212,10 +212,14 @@ impl Scheduler {
 }
 
 impl Scheduled {
+    /// Whether all that happened to the thread of an execution is known.
+    pub fn knows(&self, execution: Row<Execution>) -> bool {
+        self.known.get(execution.index()).copied().unwrap_or(false)
+    }
+
     /// Of the time from `from` to `to`, inside an execution: its thread was off the CPU. `None`: not known.
     pub fn off_ns(&self, execution: Row<Execution>, stream: u32, from: i64, to: i64) -> Option<OffNs> {
-        let known = self.known.get(execution.index()).copied().unwrap_or(false);
-        known.then(|| OffNs {
+        self.knows(execution).then(|| OffNs {
             runnable: self.runnable.within(stream, from, to),
             blocked: self.blocked.within(stream, from, to),
         })
