@@ -40,8 +40,8 @@ def test_latency_of_every_message_agrees_with_the_clock_inside_the_nodes(tacho, 
         f"""
 middleware: {middleware}
 nodes:
-  talker: {{publishes: {{/small: {{size: 64 B, rate: {RATE_HZ} Hz}}}}}}
-  listener: {{subscribes: [/small]}}
+  talker: {{publishes: {{/small: {{size: 64 B, rate: {RATE_HZ} Hz, depth: 100}}}}}}
+  listener: {{subscribes: {{/small: {{depth: 100}}}}}}
 run: {{duration: 3 s, in_node_clock: true}}
 """
     )

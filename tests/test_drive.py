@@ -305,14 +305,13 @@ def test_what_the_roadside_unit_says_crosses_a_link_with_delay_and_loss(tacho, w
     not all((ROOT / f"build/lib/libtacho_tasks_{name}.so").exists() for name in ("lidar", "camera")),
     reason="the tasks of perception are not built: make perception",
 )
-def test_a_stack_with_real_perception_stops_before_a_person_whom_it_recognises(tacho, workloads):
+def test_a_stack_with_real_perception_stops_before_a_person_whom_it_recognises(tacho, workloads, undisturbed):
     people = ["--set", "world.work.obstacle_offset=0 m"]
-    arguments = ["--short", "--duration", "14s", *people]
-    done = tacho("drive", workloads / "drive-study-a.yaml", *arguments, "-o", "run")
-    figures = quality(tacho.directory / "run")
+    run = undisturbed("drive", workloads / "drive-study-a.yaml", "--short", "--duration", "14s", *people)
+    figures = quality(tacho.directory / run)
     assert figures["car", "lane_kept"] == 1 and figures["car", "collided"] == 0
     # A busy machine makes its perception late and seldom, so it may stop farther away.
-    assert 0.5 < figures["car", "stop_margin_m"] < 8, done.stdout
+    assert 0.5 < figures["car", "stop_margin_m"] < 8, figures
     # On a busy machine clouds and pictures go missing, but what is computed is right.
     assert figures["judge_pose", "poses"] > 40 and figures["judge_pose", "position_error_rms_m"] < 0.1
     assert figures["localisation", "correction_rms_m"] > 0.15, "odometry alone is not so good"

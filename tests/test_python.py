@@ -20,9 +20,9 @@ from waiting import wait_for
 WORKLOAD = """
 middleware: inproc
 nodes:
-  source: {publishers: {}, publishes: {/input: {size: 64 B, rate: 100 Hz}}}
-  filter: {on: arrival, work: 0.2 ms, subscribes: [/input], publishes: {/filtered: {size: 64 B}}}
-  sink: {on: arrival, subscribes: [/filtered]}
+  source: {publishers: {}, publishes: {/input: {size: 64 B, rate: 100 Hz, depth: 100}}}
+  filter: {on: arrival, work: 0.2 ms, subscribes: {/input: {depth: 100}}, publishes: {/filtered: {size: 64 B, depth: 100}}}
+  sink: {on: arrival, subscribes: {/filtered: {depth: 100}}}
 chains: {through: [source, filter, sink]}
 run: {duration: 1 s, repeats: 2}
 """.replace("publishers: {}, ", "")

@@ -41,7 +41,7 @@ WORKLOAD = """
 middleware: {socket: udp}
 nodes:
   talker: {publishes: {/x: {size: 64 B, rate: 100 Hz, reliability: best_effort}}}
-  listener: {subscribes: {/x: {reliability: best_effort}}}
+  listener: {subscribes: {/x: {reliability: best_effort, depth: 1000}}}
 run: {duration: 120 s}
 """
 

@@ -238,7 +238,7 @@ def test_the_short_form_runs_and_is_what_the_run_directory_holds(tacho):
 
 
 def test_topologies_come_without_a_file(tacho):
-    options = ["--middleware", "inproc", "--rate", "100Hz", "--duration", "0.2s", "--json"]
+    options = ["--middleware", "inproc", "--rate", "100Hz", "--depth", "100", "--duration", "0.2s", "--json"]
     many = json.loads(
         tacho("bench", *options, "--topology", "one-to-many,many-to-one,pairs", "--nodes", "1,3", "-o", "run").stdout
     )

@@ -69,12 +69,11 @@ def test_what_tasks_publish_arrives_whole(tacho, home, middleware, size):
     tacho("bench", "w.yaml", "-o", "run")
     figures, summary = quality(tacho)
     topics = {topic["topic"]: topic for topic in summary["topics"]}
-    assert figures["sink", "wrong"] == 0 and figures["sink", "messages"] >= 40
+    assert figures["sink", "wrong"] == 0
     assert figures["sink", "size_B"] == {"100 B": 100, "300 kB": 300_000}[size]
     # The relay publishes every second message.
     calls = figures["relay", "calls"]
     assert figures["relay", "new_first"] == calls and figures["sink", "messages"] == calls // 2
-    assert topics["/copy"]["sent"] * 2 == pytest.approx(topics["/count"]["sent"], abs=2)
     (point,) = summary["points"]
     # What the relay withholds is neither due nor skipped; all slots of the source's clock are due.
     source, relay = sorted(point["publishing"], key=lambda of: of["topic"], reverse=True)
@@ -82,11 +81,14 @@ def test_what_tasks_publish_arrives_whole(tacho, home, middleware, size):
     assert source["due"] == source["sent"] + source["skipped"] == pytest.approx(2 * 50, abs=1)
     assert point["lost"] == 0 and point["skipped"] == source["skipped"]
     (chain,) = summary["chains"]
-    assert chain["instances"] >= 40
+    assert 0 < chain["instances"] <= figures["sink", "messages"]
     # Signals: each call counts up, entries of a list are told apart, and all have the instant that the task gave.
     signals = Signals(tacho.directory / "run")
     counts = signals.values("source", "count")
-    assert counts.tolist() == list(range(len(counts))) and len(counts) >= topics["/count"]["sent"] >= 80
+    ran = executions(tacho.directory / "run")
+    assert counts.tolist() == list(range(len(counts))) and len(counts) >= topics["/count"]["sent"] > 0
+    # All messages of the whole run, to the last.
+    assert len(counts) == ran["/source"] == calls == ran["/relay"] and figures["sink", "messages"] == ran["/sink"]
     squares, entries = signals.values("source", "square"), signals.column("source", "square", "entry")
     assert np.array_equal(squares[entries == 0], counts**2) and np.array_equal(squares[entries == 1], -(counts**2))
     at_ns = signals.column("source", "count", "at_ns")
@@ -152,10 +154,10 @@ def test_a_node_of_several_inputs_keeps_the_latest_of_each(tacho, home, middlewa
         + """
 nodes:
   fast: {work: {task: probe_count}, publishes: {/fast: {size: 64 B, rate: 100 Hz}}}
-  slow: {work: {task: probe_count}, publishes: {/slow: {size: 64 B, rate: 10 Hz}}}
+  slow: {work: {task: probe_count}, publishes: {/slow: {size: 64 B, rate: 10 Hz, depth: 100}}}
   both:
     work: {task: probe_copy}
-    subscribes: {/slow: , /fast: {latest: true}}
+    subscribes: {/slow: {depth: 100}, /fast: {latest: true}}
     publishes: {/copy: {size: 64 B}}
   timed:
     on: timer 20 Hz
@@ -170,17 +172,17 @@ run: {duration: 2 s}
     tacho("bench", "w.yaml", "-o", "run")
     figures, _ = quality(tacho)
     # Only /slow makes it run, and one in ten of the others is the latest then.
-    assert figures["both", "calls"] == figures["both", "new_first"] >= 20
+    assert figures["both", "calls"] == figures["both", "new_first"] == executions(tacho.directory / "run")["/slow"]
     assert figures["both", "new_second"] == pytest.approx(figures["both", "calls"], abs=2)
     # Half of the timer's calls have a new message of /slow, nearly all one of /fast; fewer where the sources start later.
     calls = figures["timed", "calls"]
-    assert 0.25 * calls < figures["timed", "new_first"] <= 0.5 * calls + 2
+    assert 0.25 * calls < figures["timed", "new_first"] <= executions(tacho.directory / "run")["/slow"]
     assert 0.5 * calls < figures["timed", "new_second"] <= calls
     assert figures["sink", "wrong"] == figures["other", "wrong"] == 0 and figures["other", "messages"] >= 30
 
 
 @pytest.mark.timing
-def test_tasks_do_the_same_in_virtual_time(tacho, home):
+def test_tasks_do_the_same_in_virtual_time(tacho, home, undisturbed):
     # Every way in which a node calls its task: on arrival, with a message kept, on a timer, spinning, on sets.
     (tacho.directory / "w.yaml").write_text("""
 middleware: inproc
@@ -202,10 +204,10 @@ nodes:
   sink: {work: {task: probe_check}, subscribes: {/half: {depth: 100}}}
 run: {duration: 2 s}
 """)
-    tacho("bench", "w.yaml", "-o", "measured")
-    said = tacho("simulate", "w.yaml", "--costs", "measured", "-o", "simulated").stdout
+    run = undisturbed("bench", "w.yaml")
+    said = tacho("simulate", "w.yaml", "--costs", run, "-o", "simulated").stdout
     assert "no run shows what its task computes" not in said, "the run shows what all of them compute"
-    measured, _ = quality(tacho, "measured")
+    measured, _ = quality(tacho, run)
     simulated, _ = quality(tacho, "simulated")
     assert measured.keys() == simulated.keys()
     counts = ("calls", "new_first", "new_second", "messages", "wrong", "size_B")
@@ -253,21 +255,24 @@ def test_a_spinning_node_on_rclpy_runs_its_task_and_ends_with_its_reason(tacho, 
 middleware: rclpy
 nodes:
   fast: {spin: 100 Hz, work: {task: probe_count}, publishes: {/fast: {size: 64 B, rate: 50 Hz, depth: 100}}}
-  turns: {spin: 100 Hz, work: {task: probe_copy, every: 2}, subscribes: {/fast: {depth: 100}}, publishes: {/turn: {size: 64 B}}}
+  turns: {spin: 100 Hz, work: {task: probe_copy, every: 2}, subscribes: {/fast: {depth: 100}}, publishes: {/turn: {size: 64 B, depth: 100}}}
   fails: {spin: 100 Hz, work: {task: probe_copy, fail_at: 20}, subscribes: {/fast: {depth: 100}}, publishes: {/none: {size: 64 B}}}
-  twist: {work: {task: probe_copy}, subscribes: {/turn: }, publishes: {/twist: {type: TwistStamped, size: 48 B}}}
-  again: {work: {task: probe_copy}, subscribes: {/twist: }, publishes: {/again: {size: 48 B}}}
-  sink: {work: {task: probe_check}, subscribes: {/again: }}
+  twist: {work: {task: probe_copy}, subscribes: {/turn: {depth: 100}}, publishes: {/twist: {type: TwistStamped, size: 48 B, depth: 100}}}
+  again: {work: {task: probe_copy}, subscribes: {/twist: {depth: 100}}, publishes: {/again: {size: 48 B, depth: 100}}}
+  sink: {work: {task: probe_check}, subscribes: {/again: {depth: 100}}}
 run: {duration: 2 s}
 """)
     done = tacho("bench", "w.yaml", "-o", "run", expect=3)
     assert "process fails: node fails: task probe_copy: found call 20, expected fewer" in done.stderr
     figures, summary = quality(tacho)
-    assert figures["turns", "calls"] >= 90 and figures["fails", "calls"] == 20
-    topics = {topic["topic"]: topic for topic in summary["topics"]}
-    assert topics["/turn"]["sent"] * 2 == pytest.approx(topics["/fast"]["sent"], abs=2)
+    sent = len(Signals(tacho.directory / "run").values("fast", "count"))
+    assert figures["turns", "calls"] == sent and figures["fails", "calls"] == 20
+    (point,) = summary["points"]
+    assert point["lost"] == 0
     # 48 bytes of numbers went through a message of six numbers and back.
-    assert figures["sink", "messages"] >= 40 and figures["sink", "wrong"] == 0 and figures["sink", "size_B"] == 48
+    assert (
+        figures["sink", "messages"] == sent // 2 and figures["sink", "wrong"] == 0 and figures["sink", "size_B"] == 48
+    )
 
 
 def test_nodes_on_rclpy_without_what_runs_tasks_say_so(tacho, home):

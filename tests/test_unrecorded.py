@@ -9,8 +9,8 @@ pytestmark = pytest.mark.timing
 WORKLOAD = """
 middleware: inproc
 nodes:
-  talker: {publishes: {/chatter: {size: 64 B, rate: 100 Hz}}}
-  listener: {subscribes: [/chatter], work: 100 us}
+  talker: {publishes: {/chatter: {size: 64 B, rate: 100 Hz, depth: 100}}}
+  listener: {subscribes: {/chatter: {depth: 100}}, work: 100 us}
 run: {duration: 1 s, in_node_clock: %s}
 """
 

@@ -115,7 +115,8 @@ static int burst(ros::NodeHandle &node, int count, uint32_t queue, bool latch) {
   return 0;
 }
 
-static int do_work(ros::NodeHandle &node, const std::string &spinner, double ms, uint32_t queue, bool udp) {
+// `heard`: it takes no message before somebody listens to what it publishes.
+static int do_work(ros::NodeHandle &node, const std::string &spinner, double ms, uint32_t queue, bool udp, bool heard) {
   ros::Publisher publisher = node.advertise<Message>("/topic_2", 100);
   ros::CallbackQueue own;
   ros::SubscribeOptions options = ros::SubscribeOptions::create<Message>(
@@ -149,6 +150,7 @@ static int do_work(ros::NodeHandle &node, const std::string &spinner, double ms,
         stamp("service", start, now_ns());
         return true;
       }));
+  if (heard) wait_for_subscriber(publisher);
   const ros::Subscriber subscriber = node.subscribe(options);
   if (spinner == "spin") {
     ros::spin();
@@ -199,7 +201,7 @@ int main(int count, char **arguments) {
   } else if (role == "latch") {
     result = burst(node, 5, 100, true);
   } else if (role == "work") {
-    result = do_work(node, at(2), std::stod(at(3)), std::stoul(at(4)), at(5) == "udp");
+    result = do_work(node, at(2), std::stod(at(3)), std::stoul(at(4)), at(5) == "udp", at(5) == "heard");
   } else if (role == "hear") {
     to_hear = at(2).empty() ? 0 : std::stoi(at(2));
     const auto subscriber = node.subscribe("/topic_2", 1000, heard);

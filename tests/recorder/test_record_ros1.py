@@ -36,7 +36,7 @@ def test_every_callback_of_every_spinner_is_recorded_around_its_own_clock(ros1, 
 
 
 def test_messages_are_linked_over_processes_and_make_the_chain(ros1):
-    summary = ros1.record("hear=hear 50", "work=work spin 1 100", "talk=talk 100 50 1000")
+    summary = ros1.record("hear=hear 50", "work=work spin 1 100 heard", "talk=talk 100 50 1000")
     published = [start for start, _ in ros1.clock("talk", "publish")]
     started = [start for start, _ in ros1.clock("work", "subscription")]
     rows = sorted(ros1.messages("/work", "/topic_1"), key=lambda m: m["publish_ns"])
@@ -165,7 +165,7 @@ def test_nodelets_of_one_process_are_nodes(tacho, ros1, tmp_path_factory):
 
 
 def test_callbacks_have_cpu_time_where_it_is_asked_for(ros1):
-    ros1.record("hear=hear 30", "work=work spin 2 100", "talk=talk 100 30 1000", options=("--cpu-time",))
+    ros1.record("hear=hear 30", "work=work spin 2 100 heard", "talk=talk 100 30 1000", options=("--cpu-time",))
     executions = ros1.executions("/work", topic="/topic_1")
     # The callback reads its clock until 2 ms of wall time have passed; time without a CPU does not count as CPU time.
     assert all(0 < e["cpu_ns"] <= e["end_ns"] - e["start_ns"] + 20_000 for e in executions) and len(executions) == 30
@@ -173,7 +173,7 @@ def test_callbacks_have_cpu_time_where_it_is_asked_for(ros1):
 
 LAUNCH = """<launch>
   <node pkg="car" type="ros1_node" name="talk" args="talk 100 50 1000"/>
-  <node pkg="car" type="ros1_node" name="work" args="work spin 1 100"/>
+  <node pkg="car" type="ros1_node" name="work" args="work spin 1 100 heard"/>
   <node pkg="car" type="ros1_node" name="hear" args="hear 50" required="true"/>
 </launch>"""
 PACKAGE = """<package format="2"><name>car</name><version>0.0.0</version><description>nodes</description>

@@ -21,7 +21,7 @@ def median(values):
 def test_callback_times_agree_with_a_clock_inside_the_callback(ros1):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     summary = ros1.record(
-        f"hear=hear {REPETITIONS}", f"work=work spin {WORK_MS} 1000", f"talk=talk {RATE_HZ} {REPETITIONS} 1000"
+        f"hear=hear {REPETITIONS}", f"work=work spin {WORK_MS} 1000 heard", f"talk=talk {RATE_HZ} {REPETITIONS} 1000"
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu_ms = 1e3 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)

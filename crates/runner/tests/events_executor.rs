@@ -7,19 +7,24 @@ use std::collections::BTreeMap;
 use tacho_events::run::RunDirectory;
 use tacho_events::{Payload, Reader};
 
-/// Callbacks that sleep for nine tenths of the time in all. Messages of the camera come in bursts, so that others wait
-/// for those of a burst that came before them. What publishes by a timer has no inputs: it ends before its messages are
-/// taken, however long the others of its thread still have messages to take.
-fn system(middleware: &str, executor: &str) -> String {
+/// Rate of the timer that publishes.
+const TIMER_HZ: i64 = 13;
+
+/// Callbacks that sleep, for `busy` hundredths of the time in all. Messages of the camera come in bursts, so that
+/// others wait for those of a burst that came before them. What publishes by a timer has no inputs: it ends before its
+/// messages are taken, however long the others of its thread still have messages to take.
+fn system(middleware: &str, executor: &str, busy: u32) -> String {
+    let [first, second, timer] = [7_500, 3_000, 2_000].map(|us| us * busy / 90);
     let qos = if middleware == "socket" { "depth: 100, reliability: best_effort" } else { "depth: 100" };
     format!(
         "
 nodes:
   camera: {{publishes: {{/a: {{size: 64 B, sent_at: [0 ms, 1 ms, 2 ms, 3 ms, 4 ms], again: 50 ms, {qos}}}}}}}
   lidar:  {{publishes: {{/b: {{size: 64 B, rate: 17 Hz, {qos}}}}}}}
-  first:  {{thread: one, {executor}sleep: 7.5 ms, subscribes: {{/a: {{{qos}}}}}}}
-  second: {{thread: one, sleep: 3 ms, subscribes: {{/b: {{{qos}}}}}, timers: {{tick: {{rate: 30 Hz, sleep: 2 ms}}}}}}
-  third:  {{thread: one, publishes: {{/c: {{rate: 13 Hz, sleep: 2 ms, size: 64 B, {qos}}}}}}}
+  first:  {{thread: one, {executor}sleep: {first} us, subscribes: {{/a: {{{qos}}}}}}}
+  second: {{thread: one, sleep: {second} us, subscribes: {{/b: {{{qos}}}}},
+           timers: {{tick: {{rate: 30 Hz, sleep: {timer} us}}}}}}
+  third:  {{thread: one, publishes: {{/c: {{rate: {TIMER_HZ} Hz, sleep: {timer} us, size: 64 B, {qos}}}}}}}
   end:    {{subscribes: {{/c: {{{qos}}}}}}}
 run: {{duration: 2 s}}
 "
@@ -30,13 +35,18 @@ run: {{duration: 2 s}}
 fn came_ns(run: &RunDirectory) -> Vec<i64> {
     let mut reader = Reader::open(run).unwrap();
     let (mut arrivals, mut takes): (BTreeMap<u64, Vec<i64>>, Vec<(u32, u64, i64)>) = Default::default();
-    let mut dues = Vec::new();
+    let (mut dues, mut skipped) = (Vec::new(), BTreeMap::new());
     while let Some(event) = reader.next_event() {
         let at_ns = event.time.as_ns();
         match event.payload {
             Payload::NodeDataAvailable { subscription } => arrivals.entry(subscription.0).or_default().push(at_ns),
             Payload::NodeTake { subscription, .. } => takes.push((event.thread.0, subscription.0, at_ns)),
-            Payload::NodeDue { due_ns, .. } => dues.push((event.thread.0, due_ns, at_ns)),
+            Payload::NodeSkipped { publisher, count } => *skipped.entry(publisher.0).or_default() += count as i64,
+            // It publishes what is due last, and ran for what was due first and is skipped.
+            Payload::NodeDue { publisher, due_ns, .. } => {
+                let before = skipped.remove(&publisher.0).unwrap_or(0);
+                dues.push((event.thread.0, due_ns - before * 1_000_000_000 / TIMER_HZ, at_ns));
+            }
             _ => {}
         }
     }
@@ -66,7 +76,7 @@ fn out_of_order(came_ns: &[i64]) -> usize {
 fn callbacks_run_in_the_order_in_which_messages_and_timers_came() {
     let counted = ["executor: events, ", ""].map(|executor| {
         let lab = Lab::new();
-        lab.run(&workload("inproc", &system("inproc", executor))).unwrap();
+        lab.run(&workload("inproc", &system("inproc", executor, 90))).unwrap();
         let came_ns = came_ns(&lab.run_directory());
         assert!(came_ns.len() > 200, "{executor}: {}", came_ns.len());
         out_of_order(&came_ns)
@@ -79,12 +89,15 @@ fn callbacks_run_in_the_order_in_which_messages_and_timers_came() {
 fn all_messages_are_taken_on_every_middleware() {
     for middleware in ["inproc", "ros2", "socket"] {
         let lab = Lab::new();
-        let ran = lab.run(&workload(middleware, &system(middleware, "executor: events, "))).unwrap();
+        let ran = lab.run(&workload(middleware, &system(middleware, "executor: events, ", 30))).unwrap();
         for (node, source) in [("first", "camera"), ("second", "lidar"), ("end", "third")] {
             assert_eq!(figures(&ran, node).taken, [figures(&ran, source).outputs[0].sent], "{middleware}: {node}");
         }
         let (second, third) = (figures(&ran, "second"), figures(&ran, "third"));
-        assert!(second.callbacks > 34 + 60 - 10, "{middleware}: {}", second.callbacks);
-        assert!(third.outputs[0].sent > 15, "{middleware}: {}", third.outputs[0].sent);
+        // 75 ticks were due.
+        assert!(second.callbacks > second.taken[0] + 37, "{middleware}: {second:?}");
+        // In the warm-up of 0.3 s and in 2 s.
+        let due = third.outputs[0].sent + third.outputs[0].skipped.unwrap();
+        assert!((29..=30).contains(&due), "{middleware}: {third:?}");
     }
 }

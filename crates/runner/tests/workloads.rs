@@ -415,10 +415,14 @@ run: {duration: 300 s}
 /// Two topics of one camera, what is made of one, and a third that comes at a lower rate.
 const JOINED: &str = "
 nodes:
-  camera: {publishes: {/left: {rate: 50 Hz}, /right: {rate: 50 Hz}}}
-  slow: {subscribes: [/left], work: 2 ms, publishes: [/seen]}
+  camera: {publishes: {/left: {rate: 50 Hz, depth: 100}, /right: {rate: 50 Hz, depth: 100}}}
+  slow: {subscribes: {/left: {depth: 100}}, work: 2 ms, publishes: {/seen: {depth: 100}}}
   lidar: {publishes: {/points: {rate: 20 Hz}}}
-  exact: {on: match exact, subscribes: [/left, /right, /seen], publishes: [/exact]}
+  exact:
+    on: match exact
+    match: {queue: 100}
+    subscribes: {/left: {depth: 100}, /right: {depth: 100}, /seen: {depth: 100}}
+    publishes: [/exact]
   near: {on: match approximate, subscribes: [/left, /points], publishes: [/near]}
   sink: {subscribes: [/exact, /near]}
 run: {duration: 1 s}

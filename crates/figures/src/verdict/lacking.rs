@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use tacho_tables::row::Row;
 use tacho_tables::{Callback, Execution, OffCpu};
 
+/// Part of the calls of which it must be known. Of the first and the last ones scheduler events may not show all.
+const KNOWN: f64 = 0.9;
 /// Part of its time from which on a callback lacked a CPU for much of it.
 const LACKED: f64 = 0.3;
 
@@ -20,17 +22,20 @@ pub(super) struct Lacking {
 }
 
 impl Lacking {
-    /// Of those of these executions that ended; `None`: there are none, or it is not known of all for how long they had
-    /// no CPU.
+    /// Of those of these executions that ended and of which it is known; `None`: these are not nearly all.
     pub fn of<'e>(executions: impl Iterator<Item = &'e Execution>) -> Option<Lacking> {
-        let mut all = Lacking::default();
+        let (mut known, mut calls) = (Lacking::default(), 0);
         for execution in executions {
             let Some(end_ns) = execution.end_ns.get() else { continue };
-            all.ran_ns += end_ns - execution.start_ns;
-            all.lacked_ns += execution.runnable_ns.get()?;
-            all.calls += usize::from(execution.resumes.is_none());
+            let call = usize::from(execution.resumes.is_none());
+            calls += call;
+            if let Some(lacked_ns) = execution.runnable_ns.get() {
+                known.ran_ns += end_ns - execution.start_ns;
+                known.lacked_ns += lacked_ns;
+                known.calls += call;
+            }
         }
-        (all.calls > 0).then_some(all)
+        (known.calls > 0 && known.calls as f64 >= KNOWN * calls as f64).then_some(known)
     }
 
     /// Whether they lacked it for much of their time.

@@ -91,7 +91,8 @@ mod tests {
     #[test]
     fn threads_that_compute_take_turns_and_one_that_sleeps_lets_another_compute() {
         static OWN: Interpreter = Interpreter::new();
-        let inside = AtomicBool::new(false);
+        // The first goes on until the other has asked, however late that one gets a CPU.
+        let (inside, was_asked) = (AtomicBool::new(false), AtomicBool::new(false));
         let is_alone = || assert!(!inside.swap(true, Ordering::SeqCst), "two threads have the lock");
         let (begun, limit_ns) = (Instant::now(), 40_000_000);
         let turns: Vec<u32> = std::thread::scope(|scope| {
@@ -99,8 +100,9 @@ mod tests {
                 OWN.take();
                 is_alone();
                 let (mut turns, end) = (0, thread_cpu_ns() + limit_ns);
-                while thread_cpu_ns() < end {
+                while thread_cpu_ns() < end || !was_asked.load(Ordering::Relaxed) {
                     let asked = OWN.is_asked_for.load(Ordering::Relaxed);
+                    was_asked.fetch_or(asked, Ordering::Relaxed);
                     inside.store(false, Ordering::SeqCst);
                     OWN.give_if_asked();
                     is_alone();
