@@ -17,6 +17,11 @@ pub(crate) enum What {
         worker: usize,
         by: Thread,
     },
+    /// A thread whose wait ended before can run now.
+    Woken {
+        worker: usize,
+        by: Option<Thread>,
+    },
     Send {
         link: usize,
     },

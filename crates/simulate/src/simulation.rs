@@ -175,6 +175,7 @@ impl Simulation {
                     let latency_ns = self.wake_up_ns(worker);
                     self.wake(self.workers[worker].thread, 0, latency_ns, now, Some(by))?;
                 }
+                What::Woken { worker, by } => self.wake(self.workers[worker].thread, 0, 0, now, by)?,
                 What::Travelled { link } => {
                     self.links[link].travelled += 1;
                     self.deliver(link, now)?;
@@ -282,6 +283,8 @@ impl Simulation {
         let waited = std::mem::replace(&mut of.waits, Waits::Not);
         of.alarm += 1;
         let executor = &self.executors[of.executor];
+        // Of a recorded node, the middleware takes this long, too, not only a CPU that was idle.
+        let waits_first = waited != Waits::InCallback && self.nodes[executor.first()].has_clock;
         if waited != Waits::InCallback && executor.has_several_threads() {
             of.agenda.push_back(Turn::Find);
         } else if waited != Waits::InCallback && executor.events.is_some() {
@@ -295,8 +298,11 @@ impl Simulation {
             }
             of.agenda.push_back(Turn::Of(executor.first()));
         }
-        let thread = of.thread;
-        self.wake(thread, 0, latency_ns, now, by)
+        if waits_first && latency_ns > 0 {
+            self.queue.push(now + latency_ns, What::Woken { worker, by });
+            return Ok(());
+        }
+        self.wake(self.workers[worker].thread, 0, latency_ns, now, by)
     }
 
     /// Lets a thread of an executor wait until a time.

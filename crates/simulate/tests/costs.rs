@@ -151,3 +151,27 @@ fn callbacks_do_not_wait_for_other_threads_of_their_process() {
     let (max_ms, _) = with(None);
     assert!(max_ms > 100.0, "{max_ms}");
 }
+
+#[test]
+fn what_a_recorded_node_takes_to_wake_up_it_takes_on_a_busy_cpu_too() {
+    let text = "
+middleware: inproc
+nodes:
+  source: {work: 1 ms, publishes: {/a: {rate: 13 Hz}}}
+  sink:   {work: 1 ms, subscribes: [/a]}
+  busy:   {work: 5 ms, publishes: {/b: {rate: 100 Hz}}}
+chains: {chain: [source, sink]}
+run: {duration: 5 s}
+";
+    let least_ms = |after_ns: Option<i64>| {
+        let sink = NodeCost { node: "sink".into(), wake_up: Spread::fixed(2_000_000), after_ns, ..NodeCost::default() };
+        let costs = Costs { of_nodes: vec![sink], ..Costs::default() };
+        let (_folder, summary) = simulated_with(&costs, &workload(text), 1, 0);
+        chain(&summary, "chain").end_to_end_ms.as_ref().expect("times").min
+    };
+    let least = least_ms(Some(0));
+    assert!((4.0 - 1e-6..4.5).contains(&least), "{least}");
+    // Without the clock of its thread, only a CPU that was idle takes as long.
+    let least = least_ms(None);
+    assert!(least < 3.9, "{least}");
+}
