@@ -62,6 +62,7 @@ def test_a_source_that_is_not_periodic_sends_when_it_sent(tacho, twin, ros_pytho
         assert verb == "bench" or np.median(sent - due) < 1, "what was recorded, this machine does not change"
 
 
+@pytest.mark.timing
 def test_recorded_times_stand_for_a_publisher_that_was_not_recorded(tacho, twin, ros_python):
     radar = [ros_python, PROGRAMS / "radar.py", "50"]
     source = subprocess.Popen(radar, env=tacho.environment, stdout=subprocess.PIPE, text=True)

@@ -6,6 +6,7 @@ import pytest
 from places import PROGRAMS
 
 
+@pytest.mark.timing
 def test_a_recording_shows_what_a_message_costs_outside_of_callbacks(tacho, ros_python):
     talker, listener = (f"{ros_python} {PROGRAMS / 'computing_beside.py'} {role} 8" for role in ("talker", "listener"))
     done = tacho("record", "-o", "recorded", "--", "sh", "-c", f"{talker} & {listener}; wait $!")

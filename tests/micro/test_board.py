@@ -166,7 +166,7 @@ def test_the_same_instructions_at_every_boot_and_no_more_than_promised(domain, s
         saying = started(bridge.board(folder / "measure" / "publisher.elf", domain, "-icount", "shift=7"))
         ticks = {}
         for program, what in ((saying, "publish"), (hearing, "take")):
-            lines = program.wait_for(f"ticks {what}", 8)[:8]
+            lines = program.wait_for(f"ticks {what}", 16)[:16]
             values = [int(re.search(r"ticks \w+ (\d+)", line)[1]) * 40 / 128 for line in lines]
             ticks[what] = min(values)  # the interrupt of the millisecond falls into some
             assert all(int(re.search(r"stack (\d+)", line)[1]) <= 1536 for line in lines), (

@@ -66,7 +66,7 @@ fn run_delay(facts: &Kernel) -> Finding {
         Some(false) => Finding::costs(
             name,
             "the kernel does not count for how long a thread has no CPU",
-            "of a callback that was off the CPU, whether it slept or lacked a CPU is not known without scheduler events",
+            "whether a callback that was off the CPU slept or lacked a CPU is not known without scheduler events",
         )
         .mend("add delayacct to the kernel's command line, if it has CONFIG_TASK_DELAY_ACCT, then boot")
         .mend("tacho record --scheduler on"),

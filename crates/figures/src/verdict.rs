@@ -125,19 +125,29 @@ fn is_guess(chain: &ChainFigures) -> bool {
 /// What is said of one chain, and whom its instances and inputs accuse.
 fn of_chain(repeats: &[Repeat<'_>], ran: &Ran, chain: &ChainFigures) -> OfChain {
     let late = Late::of(repeats, ran, chain);
-    let mut suspects = blame::suspects(&late);
-    let steady = steady::suspects(&late, &suspects);
+    let first = accused(repeats, &late, chain);
+    if !first.suspects.is_empty() {
+        return first;
+    }
+    let second = late.among_late(repeats, chain).map(|late| accused(repeats, &late, chain));
+    second.filter(|second| !second.suspects.is_empty()).unwrap_or(first)
+}
+
+/// Whom some instances accuse, and inputs.
+fn accused(repeats: &[Repeat<'_>], late: &Late<'_>, chain: &ChainFigures) -> OfChain {
+    let mut suspects = blame::suspects(late);
+    let steady = steady::suspects(late, &suspects);
     suspects.extend(steady);
-    suspects.extend(crowded::suspect(&late));
-    let full = crowded::full(&late, &suspects);
+    suspects.extend(crowded::suspect(late));
+    let full = crowded::full(late, &suspects);
     suspects.extend(full);
-    let machine = machine::suspect(&late, &suspects);
+    let machine = machine::suspect(late, &suspects);
     suspects.extend(machine);
-    let lost = lost::suspects(repeats, &late, chain, &suspects);
+    let lost = lost::suspects(repeats, late, chain, &suspects);
     suspects.extend(lost);
     suspects.extend(late_start::suspects(repeats, chain));
-    suspects.extend(slow_cpu::suspect(repeats, &late, chain));
-    pool::behind_what_blocks(&late, &mut suspects);
+    suspects.extend(slow_cpu::suspect(repeats, late, chain));
+    pool::behind_what_blocks(late, &mut suspects);
     let times = chain.end_to_end_ms.as_ref();
     let verdict = Verdict {
         chain: Some(chain.name.clone()),

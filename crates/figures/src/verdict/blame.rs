@@ -17,8 +17,7 @@ const SHARE_OF_NOISE: f64 = 0.3;
 const SHARE_IF_LATE_WITHOUT: f64 = 0.3;
 /// Part of the late outputs that is hardly one of them.
 const HARDLY_ANY: f64 = 0.1;
-/// Times that it must have happened.
-const TIMES: usize = 2;
+/// Times that it must have happened, if it is noise.
 const TIMES_OF_NOISE: usize = 4;
 /// The same of a callback that was off the CPU, and of what happened between callbacks, if others had much of the
 /// machine: what took the CPU from one takes it from all.
@@ -204,8 +203,8 @@ fn is_material(late: &Late<'_>, blame: &Blame, all_ms: f64) -> bool {
     let (share, times) = match (is_noise, in_doubt) {
         (true, true) => (SHARE_IN_DOUBT, TIMES_OF_NOISE),
         (true, false) => (SHARE_OF_NOISE, TIMES_OF_NOISE),
-        (false, true) => (SHARE_IN_DOUBT, TIMES),
-        (false, false) => (SHARE, TIMES),
+        (false, true) => (SHARE_IN_DOUBT, late.least_times),
+        (false, false) => (SHARE, late.least_times),
     };
     let happened = match blame.executions.len() {
         0 => blame.cases.len(),

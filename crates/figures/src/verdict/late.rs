@@ -57,6 +57,8 @@ pub(super) struct Late<'a> {
     pub worst_of_others_ms: f64,
     /// Half of all are late, so that what is usual is no measure of what should be.
     pub mostly: bool,
+    /// How often something must have delayed them to be a culprit.
+    pub least_times: usize,
     pub path: &'a [String],
     /// What others had of the machine, in words, if it was much.
     pub others: Option<String>,
@@ -70,23 +72,43 @@ pub(super) struct Late<'a> {
     pub is_ros1: bool,
 }
 
+/// Part of all instances from which on many are late.
+const MANY: f64 = 0.1;
+/// How often something must have happened to be a culprit; the same among the late ones.
+const LEAST_TIMES: usize = 2;
+const LEAST_TIMES_AMONG_LATE: usize = 3;
 /// Executions that are looked at to see that they are of ROS 1.
 const SEEN: usize = 10_000;
 
 impl<'a> Late<'a> {
     pub fn of(repeats: &'a [Repeat<'a>], ran: &'a Ran, chain: &'a ChainFigures) -> Late<'a> {
-        let rows: Vec<Option<Row<Chain>>> =
-            repeats.iter().map(|repeat| repeat.tables.chain(&chain.name, &chain.path)).collect();
-        let times = || {
-            repeats.iter().zip(&rows).flat_map(|(repeat, row)| {
-                let own = repeat.tables.instances.iter().filter(move |instance| Some(instance.chain) == *row);
-                own.map(|instance| instance.end_to_end_ns)
-            })
-        };
         let above = match chain.deadline_ms {
             Some(deadline) => Some((deadline * NS_PER_MS) as i64),
-            None => late_above_ns(times().collect()),
+            None => late_above_ns(times_ns(repeats, &rows(repeats, chain)).collect()),
         };
+        Late::above(repeats, ran, chain, above, LEAST_TIMES)
+    }
+
+    /// Those that are late among the late ones, if many are late: two timers whose phases drift make an output of two
+    /// late by a period, and others matter beside that. `None`: few are late, or a deadline says what late is.
+    pub fn among_late(&self, repeats: &'a [Repeat<'a>], chain: &'a ChainFigures) -> Option<Late<'a>> {
+        let are_many = self.instances as f64 >= MANY * self.all as f64;
+        let first = self.above_ms.filter(|_| are_many && !self.mostly && !self.has_deadline)?;
+        let rows = rows(repeats, chain);
+        let late = times_ns(repeats, &rows).filter(|ns| *ns as f64 / NS_PER_MS > first);
+        let above = late_above_ns(late.collect())?;
+        Some(Late::above(repeats, self.ran, chain, Some(above), LEAST_TIMES_AMONG_LATE))
+    }
+
+    fn above(
+        repeats: &'a [Repeat<'a>],
+        ran: &'a Ran,
+        chain: &'a ChainFigures,
+        above: Option<i64>,
+        least_times: usize,
+    ) -> Late<'a> {
+        let rows = rows(repeats, chain);
+        let times = || times_ns(repeats, &rows);
         let is_late = |ns: i64| above.is_some_and(|above| ns > above);
         let instances = times().filter(|ns| is_late(*ns)).count() as u64;
         let mut by_instance: BTreeMap<(usize, Row<Instance>), Vec<(&'a Repeat<'a>, &'a Cause)>> = BTreeMap::new();
@@ -119,6 +141,7 @@ impl<'a> Late<'a> {
             worst_ms: figures.map_or(0.0, |times| times.max),
             worst_of_others_ms: others.map_or(0.0, |ns| ns as f64 / NS_PER_MS),
             mostly: instances * 2 > chain.instances,
+            least_times,
             path: &chain.path,
             no_cpu_is_free: loads.clone().any(Load::is_full),
             is_stolen: loads.clone().any(Load::steals_much),
@@ -167,7 +190,7 @@ impl<'a> Late<'a> {
     /// Whether a callback was off the CPU by its own will: that is known, or it usually computes too little to have
     /// been ready to run.
     pub fn slept(&self, repeat: &Repeat<'_>, off_cpu: &Cause) -> bool {
-        if let Some(most_ns) = most_runnable_ns(repeat, off_cpu) {
+        if let Some(most_ns) = self.most_runnable_ns(repeat, off_cpu) {
             return 2 * most_ns <= off_cpu.duration_ns.get().unwrap_or(0);
         }
         let ns_of = |cause: &Cause| cause.usual_ns.get().unwrap_or(0);
@@ -176,6 +199,19 @@ impl<'a> Late<'a> {
         });
         let computed_ns: i64 = own.map(|(_, cause)| ns_of(cause)).sum();
         (computed_ns as f64) < LEAST_COMPUTED * (computed_ns + ns_of(off_cpu)) as f64
+    }
+
+    /// Of a part in which a callback was off the CPU, for how long it was ready to run at most, ns: what is in no part
+    /// of its own may have been before or after its publish call. `None`: it is another part, or nothing says it.
+    pub fn most_runnable_ns(&self, repeat: &Repeat<'_>, part: &Cause) -> Option<i64> {
+        let execution = part.execution.filter(|_| part.kind == CauseKind::OffCpu)?;
+        let runnable_ns = repeat.tables.executions[execution].runnable_ns.get()?;
+        let told = self.told.iter().filter(|(of, cause)| {
+            let is_of_it = (cause.execution, cause.instance) == (part.execution, part.instance);
+            number_of(of) == number_of(repeat) && is_of_it && cause.kind == CauseKind::Preemption
+        });
+        let told_ns: i64 = told.filter_map(|(_, cause)| cause.duration_ns.get()).sum();
+        Some((runnable_ns - told_ns).max(0).min(part.duration_ns.get()?))
     }
 
     /// All repeats with a part that is reported, by the number that stands for each.
@@ -196,13 +232,17 @@ impl<'a> Late<'a> {
     }
 }
 
-/// Of a part in which a callback was off the CPU, for how long it was ready to run at most, ns: what the run delay does
-/// not divide between the time before and after a publish call may have been in either. `None`: it is another part, or
-/// nothing says it.
-pub(super) fn most_runnable_ns(repeat: &Repeat<'_>, part: &Cause) -> Option<i64> {
-    let execution = part.execution.filter(|_| part.kind == CauseKind::OffCpu)?;
-    let runnable_ns = repeat.tables.executions[execution].runnable_ns.get()?;
-    Some(runnable_ns.min(part.duration_ns.get()?))
+/// Row of a chain in each repeat.
+fn rows(repeats: &[Repeat<'_>], chain: &ChainFigures) -> Vec<Option<Row<Chain>>> {
+    repeats.iter().map(|repeat| repeat.tables.chain(&chain.name, &chain.path)).collect()
+}
+
+/// End-to-end times of all instances of a chain, ns.
+fn times_ns<'a>(repeats: &'a [Repeat<'a>], rows: &'a [Option<Row<Chain>>]) -> impl Iterator<Item = i64> + 'a {
+    repeats.iter().zip(rows).flat_map(|(repeat, row)| {
+        let own = repeat.tables.instances.iter().filter(move |instance| Some(instance.chain) == *row);
+        own.map(|instance| instance.end_to_end_ns)
+    })
 }
 
 /// The callbacks of a node.

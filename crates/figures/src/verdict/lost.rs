@@ -1,12 +1,11 @@
 //! Inputs that never became an output, where somebody is to blame for it.
 
-use super::callback::Named;
 use super::holder::Holder;
 use super::lacking::{interval_of_topic_ms, Lacks};
 use super::late::Late;
 use super::{advice, count, ms, Suspect};
 use crate::figures::Repeat;
-use tacho_tables::row::{rows_of, Row};
+use tacho_tables::row::{numbered, Row};
 use tacho_tables::summary::{ChainFigures, Culprit, LostInputs};
 use tacho_tables::{Callback, CauseKind, EndpointKind};
 
@@ -118,6 +117,7 @@ fn suspect(
             None => suspect.culprit.node.as_ref() == Some(node),
         });
     let least_known = known.iter().map(|suspect| suspect.weight).fold(f64::INFINITY, f64::min);
+    let blamed = holder.as_ref().filter(|_| lacks.is_none());
     let culprit = Culprit {
         kind: Some(lost.kind),
         node: Some(node.clone()),
@@ -126,9 +126,9 @@ fn suspect(
         instances: lost.inputs,
         text,
         next,
-        callback: holder.as_ref().map(|holder| holder.name.clone()),
-        function: holder.as_ref().and_then(|holder| holder.named.function.clone()),
-        location: holder.as_ref().and_then(|holder| holder.named.location.clone()),
+        callback: blamed.map(|holder| holder.name.clone()),
+        function: blamed.and_then(|holder| holder.named.function.clone()),
+        location: blamed.and_then(|holder| holder.named.location.clone()),
         ..Culprit::default()
     };
     Some(Suspect { culprit, weight: if is_held { part.min(0.9 * least_known) } else { part } })
@@ -146,13 +146,14 @@ fn lacks(
     let Some(Holder { repeat, callback, named, during, .. }) = holder else {
         return repeats.iter().find_map(|repeat| {
             let tables = repeat.tables;
-            let is_own = |row: &Row<Callback>| {
-                let named = Named::of_callback(repeat, *row);
-                named.node.as_ref() == Some(node) && named.topic.as_ref() == Some(topic)
+            let is_own = |callback: &Callback| {
+                let of = callback.node.map(|of| &tables.nodes[of].name);
+                of == Some(node) && callback.topic.as_ref() == Some(topic)
             };
-            let own = rows_of(&tables.callbacks).find(is_own)?;
-            Lacks::of(repeat, own, interval_of_topic_ms(repeat, topic)?, |_, execution| {
-                is_own(&execution.callback) && repeat.options.judges(execution.start_ns)
+            let own: Vec<Row<Callback>> =
+                numbered(&tables.callbacks).filter(|(_, callback)| is_own(callback)).map(|(row, _)| row).collect();
+            Lacks::of(repeat, *own.first()?, interval_of_topic_ms(repeat, topic)?, |_, execution| {
+                own.contains(&execution.callback) && repeat.options.judges(execution.start_ns)
             })
         });
     };

@@ -1,7 +1,7 @@
 //! What takes much of the usual instance and should not: no single instance stands out, since all are late.
 
 use super::asked::Asked;
-use super::late::{most_runnable_ns, Key, Late};
+use super::late::{Key, Late};
 use super::{advice, ms, overhead, Suspect};
 use crate::figures::Repeat;
 use std::collections::BTreeMap;
@@ -114,7 +114,7 @@ fn culprit(late: &Late<'_>, key: &Key, usual: &Usual<'_>) -> Culprit {
                     )
                 }
             };
-            let runnable_ms = most_runnable_ns(repeat, cause).map(|ns| ns as f64 / 1e6);
+            let runnable_ms = late.most_runnable_ns(repeat, cause).map(|ns| ns as f64 / 1e6);
             let took = advice::Took { wall_ms: usual_ms, runnable_ms, asked, is_own_queue, ..advice::Took::default() };
             made.next = advice::of_callback(late, cause.kind, (named, name), &took);
             made.node = Some(at);

@@ -43,7 +43,8 @@ fn without_scheduler_events_time_off_the_cpu_is_the_machine_s_only_if_others_use
 #[test]
 fn what_was_ready_to_run_is_the_machine_s_and_what_slept_is_not_whatever_others_used() {
     let callback = "/planner timer 100 ms Talker::tick";
-    let off_cpu = |kind, by: &str, others_cpus| {
+    // `ready_ms`: of the first call, for how long it was ready to run; if told, that is a part of each instance.
+    let off_cpu_of = |kind, by: &str, others_cpus, ready_ms: i64, is_told: bool| {
         let mut tables = with(kind, by);
         let own = rows_of(&tables.callbacks).find(|row| tables.callbacks[*row].period_ns == Some(100 * MS)).unwrap();
         let executions: Vec<_> = numbered(&tables.executions).filter(|(_, e)| e.callback == own).collect();
@@ -53,10 +54,26 @@ fn what_was_ready_to_run_is_the_machine_s_and_what_slept_is_not_whatever_others_
         tables.causes.iter_mut().filter(computed).for_each(|cause| cause.usual_ns = (30 * MS).into());
         tables.executions.iter_mut().for_each(|execution| execution.runnable_ns = 0.into());
         tables.causes.iter_mut().filter(|cause| cause.kind == kind).for_each(|cause| cause.execution = Some(first));
+        tables.executions[first].runnable_ns = (ready_ms * MS).into();
+        let ready = |cause: &Cause| Cause {
+            kind: CauseKind::Preemption,
+            by: Cause::BY_UNKNOWN.into(),
+            duration_ns: (ready_ms * MS).into(),
+            usual_ns: MaybeNs::NONE,
+            ..cause.clone()
+        };
+        let told: Vec<Cause> = tables.causes.iter().filter(|cause| is_told && cause.kind == kind).map(ready).collect();
+        tables.causes.extend(told);
         only(&verdict(&tables, others_cpus)).clone()
     };
+    let off_cpu = |kind, by: &str, others_cpus| off_cpu_of(kind, by, others_cpus, 0, false);
     let slept = off_cpu(CauseKind::OffCpu, callback, 1.5);
     assert!(slept.text.starts_with("Outputs usually "), "{}", slept.text);
+    // It was ready to run for 100 ms after it published, or somewhere: then it may have lacked a CPU in this part.
+    let told = off_cpu_of(CauseKind::OffCpu, callback, 1.5, 100, true);
+    assert_eq!(told.text, slept.text);
+    let open = off_cpu_of(CauseKind::OffCpu, callback, 1.5, 100, false);
+    assert!(open.text.starts_with("Callbacks are usually off the CPU for "), "{}", open.text);
     assert!(!slept.next.contains("--scheduler"), "{}", slept.next);
     for (others_cpus, ends) in [(1.5, ": other processes used 1.50 CPUs on the average."), (0.0, " ms).")] {
         let ready = off_cpu(CauseKind::Preemption, Cause::BY_UNKNOWN, others_cpus);

@@ -38,6 +38,8 @@ struct System {
     on_the_way: fn(i64) -> i64,
     /// How many plans it makes at most.
     plans: i64,
+    /// When the first is due, after the first message of the sensor.
+    first_plan_us: i64,
 }
 
 impl System {
@@ -48,6 +50,7 @@ impl System {
             control_cpu_ns: None,
             on_the_way: |_| 0,
             plans: 98,
+            first_plan_us: 130_000,
         }
     }
 
@@ -69,7 +72,7 @@ impl System {
         }
         let mut last = 0;
         for k in 0..self.plans {
-            let due = (1_130 + 100 * k) * MS;
+            let due = (1_000 + 100 * k) * MS + self.first_plan_us * US;
             let at = free(due).map_or(due, |end| end + US) + 20 * US * (k % 3);
             if at < last + 10 * MS {
                 continue; // skipped, as rcl does
@@ -358,4 +361,21 @@ fn a_callback_that_fills_its_thread_is_the_culprit_even_if_outputs_wait_little_f
     let first = &verdict.culprits[0];
     assert_eq!(first.callback.as_deref(), Some("/planner /other_1 Listener::take"), "{verdict:#?}");
     assert_eq!(crowded(1, 60 * MS, 0).culprits, [], "{verdict:#?}");
+}
+
+#[test]
+fn a_callback_that_blocks_is_named_though_many_outputs_are_late_by_a_period() {
+    // The sensor and the planner are due at nearly the same time: many plans use a message that is 50 ms older.
+    let loads = [2_090, 5_090, 8_090].map(|from| (from * MS, (from + 120) * MS));
+    let beside = |loads: &[(i64, i64)]| {
+        System { first_plan_us: 100_250, loads: loads.to_vec(), ..System::healthy() }.verdict("")
+    };
+    let healthy = beside(&[]);
+    assert!(healthy.late_instances > 15, "{healthy:#?}");
+    assert_eq!(healthy.culprits, [], "{healthy:#?}");
+    let blocked = beside(&loads);
+    let first = blocked.culprits.first().unwrap_or_else(|| panic!("{blocked:#?}"));
+    assert_eq!(first.callback.as_deref(), Some("/planner /map Listener::take"), "{blocked:#?}");
+    assert_eq!(blocked.late_instances, 3);
+    assert_eq!(beside(&loads[..2]).culprits, [], "two may be chance");
 }

@@ -81,6 +81,7 @@ fn a_callback_that_ran_meanwhile_for_want_of_a_cpu_is_not_to_blame() {
     assert!(lacked.text.contains(words) && !lacked.text.contains("executor busy"), "{}", lacked.text);
     assert!(lacked.text.ends_with("a call (other processes used 1.50 CPUs on the average)."), "{}", lacked.text);
     assert!(lacked.next.contains("give /planner CPUs of its own"), "{}", lacked.next);
+    assert_eq!((lacked.callback, lacked.function), (None, None));
     let by_name = with(500 * MS, true);
     assert!(by_name.text.ends_with(&format!("{words}.")), "{}", by_name.text);
     assert!(by_name.next.starts_with("Keep burner off the CPU of /planner"), "{}", by_name.next);
