@@ -5,7 +5,7 @@ use super::facts::{percent, time, Facts};
 use super::ran::Ran;
 use super::{Case, Lint};
 use rustc_hash::FxHashMap as HashMap;
-use tacho_tables::row::{numbered, Row};
+use tacho_tables::row::{numbered, rows_of, Row};
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{Callback, CallbackKind, Execution, OffCpu};
 
@@ -118,7 +118,7 @@ fn subscriptions_over(facts: &Facts<'_>) -> Vec<Case> {
 
 /// Those that seldom do, but for those that others kept from their CPU.
 fn now_and_then(facts: &Facts<'_>, callback: Row<Callback>, interval: i64, ran: &[Ran]) -> Option<Case> {
-    let (runnable, blocked) = facts.off_cpu.get(&callback).copied().unwrap_or_default();
+    let (runnable, blocked) = facts.off_cpu_ns(callback);
     // Waits that it began itself end in short ones for a CPU. What others did is not known of a trace.
     let may_lack_a_cpu = match blocked {
         0 => runnable > 0 || facts.load.is_none() || facts.others().is_some(),
@@ -311,13 +311,8 @@ pub const PREEMPTED: Lint = Lint {
     name: "preempted-callback",
     finds: "a callback could have gone on and had no CPU for a good part of its time",
     check: |facts| {
-        // Of the same executions as the wall time below.
+        // Of the same executions as the times below.
         let counts = |e: &&Execution| e.end_ns.get().is_some() && e.resumes.is_none() && facts.judges(e.start_ns);
-        let mut lacked: HashMap<Row<Callback>, i64> = HashMap::default();
-        for execution in facts.tables.executions.iter().filter(counts) {
-            let ns = execution.runnable_ns.get().filter(|ns| *ns > 0);
-            ns.into_iter().for_each(|ns| *lacked.entry(execution.callback).or_default() += ns);
-        }
         let mut had: HashMap<Row<Callback>, HashMap<&str, i64>> = HashMap::default();
         for row in facts.tables.preemptions.iter().filter(|p| p.state == OffCpu::Runnable) {
             let execution = row.execution.map(|e| &facts.tables.executions[e]).filter(counts);
@@ -325,9 +320,10 @@ pub const PREEMPTED: Lint = Lint {
                 *had.entry(execution.callback).or_default().entry(by).or_default() += row.to_ns - row.from_ns;
             }
         }
-        let case = |(callback, taken): (Row<Callback>, i64)| {
+        let case = |callback: Row<Callback>| {
             let ran = facts.ran(callback);
-            let wall = ran.iter().map(|r| r.end_ns - r.start_ns).sum::<i64>();
+            let wall: i64 = ran.iter().map(|r| r.end_ns - r.start_ns).sum();
+            let taken: i64 = ran.iter().filter_map(|r| r.runnable_ns.get()).sum();
             let most = had.get(&callback).and_then(|by| by.iter().max_by_key(|(name, ns)| (**ns, **name)));
             // What keeps every deadline that somebody stated, and loses no input, lacks nothing.
             let matters = taken as f64 > PREEMPTED_PART * wall as f64
@@ -354,6 +350,6 @@ pub const PREEMPTED: Lint = Lint {
                 delays: None,
             })
         };
-        lacked.into_iter().filter_map(case).collect()
+        rows_of(&facts.tables.callbacks).filter_map(case).collect()
     },
 };

@@ -54,7 +54,7 @@ pub struct Facts<'a> {
     pub states: Column<Node, Vec<(&'a str, i64, i64)>>,
     /// Of each callback the time inside it, ns, that its thread could have gone on and had no CPU, and that it was
     /// blocked.
-    pub off_cpu: HashMap<Row<Callback>, (i64, i64)>,
+    off_cpu: HashMap<Row<Callback>, (i64, i64)>,
     /// What else the machine did.
     pub load: Option<&'a Load>,
     /// The transport that the workload names, or else the one that its middleware took; empty where neither is known.
@@ -147,7 +147,7 @@ impl<'a> Facts<'a> {
         let default = |w: &Workload| Some(repeat.info?.transports.get(&w.middleware)?.first()?.as_str());
         let transport =
             workload.and_then(|w| Some(w.transport.as_str()).filter(|t| !t.is_empty()).or_else(|| default(w)));
-        let mut facts = Facts {
+        Facts {
             tables,
             workload,
             by_name: workload.map(ByName::of),
@@ -159,17 +159,21 @@ impl<'a> Facts<'a> {
             taken,
             lost,
             states,
-            off_cpu: HashMap::default(),
+            off_cpu,
             load,
             transport: transport.unwrap_or(""),
             window,
             options,
             executors: OnceLock::new(),
             ros1: OnceLock::new(),
-        };
-        off_cpu.retain(|_, (runnable, blocked)| facts.are_told_apart(*runnable, *blocked));
-        facts.off_cpu = off_cpu;
-        facts
+        }
+    }
+
+    /// Time inside a callback, ns, that its thread could have gone on and had no CPU, and that it was blocked; zeros if
+    /// the two are not told apart.
+    pub fn off_cpu_ns(&self, callback: Row<Callback>) -> (i64, i64) {
+        let of = self.off_cpu.get(&callback).copied();
+        of.filter(|(runnable, blocked)| self.are_told_apart(*runnable, *blocked)).unwrap_or_default()
     }
 
     /// Whether the hypervisor took much, and no scheduler event shows what it took.

@@ -30,7 +30,7 @@ fn off_cpu(facts: &Facts<'_>, callback: Row<Callback>) -> Option<Case> {
     let sum: i64 = off_ns.iter().sum();
     let count = off_ns.len() as i64;
     // What others' use of its CPU took is preempted-callback.
-    let (runnable, blocked) = facts.off_cpu.get(&callback).copied().unwrap_or_default();
+    let (runnable, blocked) = facts.off_cpu_ns(callback);
     let is_told = off_ns.len() >= EXECUTIONS
         && sum >= OFF_NS * count
         && sum as f64 >= OFF_PART * facts.window_ns() as f64
@@ -68,10 +68,13 @@ impl Facts<'_> {
         for ran in ran {
             let Some(cpu_ns) = ran.cpu_ns.get() else { continue };
             known = true;
+            let off_ns = (ran.end_ns - ran.start_ns - cpu_ns).max(0);
             wall += ran.end_ns - ran.start_ns;
-            off += (ran.end_ns - ran.start_ns - cpu_ns).max(0);
-            let (own_runnable, own_blocked) = ran.off_cpu_ns().unwrap_or_default();
-            (runnable, blocked) = (runnable + own_runnable, blocked + own_blocked);
+            off += off_ns;
+            if let Some(runnable_ns) = ran.runnable_ns.get() {
+                runnable += runnable_ns;
+                blocked += (off_ns - runnable_ns).max(0);
+            }
             callbacks.insert(ran.callback);
         }
         if !known {

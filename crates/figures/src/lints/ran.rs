@@ -30,12 +30,6 @@ impl Ran {
         let Execution { callback, tid, start_ns, end_ns, cpu_ns, runnable_ns, .. } = *execution;
         Some(Ran { callback, tid, start_ns, end_ns: end_ns.get()?, cpu_ns, runnable_ns })
     }
-
-    /// Time off the CPU, ns: ready to run, and not. `None`: the two are not known apart.
-    pub fn off_cpu_ns(&self) -> Option<(i64, i64)> {
-        let (cpu_ns, runnable_ns) = self.cpu_ns.get().zip(self.runnable_ns.get())?;
-        Some((runnable_ns, (self.end_ns - self.start_ns - cpu_ns - runnable_ns).max(0)))
-    }
 }
 
 /// Threads that run callbacks of one queue, and what they ran, by start.

@@ -7,7 +7,7 @@ use super::{advice, count, ms, Suspect};
 use crate::figures::Repeat;
 use tacho_tables::row::{numbered, Row};
 use tacho_tables::summary::{ChainFigures, Culprit, LostInputs};
-use tacho_tables::{Callback, CauseKind, EndpointKind};
+use tacho_tables::{Callback, Cause, CauseKind, EndpointKind};
 
 /// Part of all inputs, and how many, from which on their loss is reported.
 const LOST: (f64, u64) = (0.01, 2);
@@ -70,10 +70,8 @@ fn suspect(
                     let who = named.words(name);
                     let others = late.others.as_ref().filter(|_| by.is_none());
                     let others = others.map_or(String::new(), |others| format!(" ({others})"));
-                    let next = match by {
-                        Some(by) => advice::of_kind(late, CauseKind::Preemption, by, node),
-                        None => advice::a_cpu_of_its_own(late, node),
-                    };
+                    let by = by.as_deref().unwrap_or(Cause::BY_UNKNOWN);
+                    let next = advice::of_kind(late, CauseKind::Preemption, by, node);
                     (format!("{text}: {who} could run and has no CPU for {}{others}.", lacking.words()), next)
                 }
                 (None, Some(Holder { named, name, longest_ms, .. })) => {

@@ -49,6 +49,9 @@ impl<'a> Hungry<'a> {
         for (number, repeat) in late.repeats() {
             let of_it = own.range((number, Row::new(0))..=(number, Row::LAST));
             let rows = of_it.clone().map(|((_, row), _)| &repeat.tables.executions[*row]);
+            if rows.clone().next().is_none() {
+                continue;
+            }
             let of_repeat = Lacking::of(rows.clone()).unwrap_or_else(|| {
                 // Off the CPU: a queue that fills with work for which a CPU is missing, else it may have slept. What
                 // hardly computes slept: a thread that can run gets a CPU now and then.
@@ -57,7 +60,7 @@ impl<'a> Hungry<'a> {
                 let times = rows.clone().filter_map(|row| Some((row.end_ns.get()? - row.start_ns, row.cpu_ns.get()?)));
                 let (wall_ns, cpu_ns) = times.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
                 let computes = cpu_ns as f64 >= LEAST_COMPUTED * wall_ns as f64;
-                is_known &= of_it.clone().next().is_none();
+                is_known = false;
                 Lacking {
                     ran_ns: rows.filter_map(|row| Some(row.end_ns.get()? - row.start_ns)).sum(),
                     lacked_ns: if computes && fills() { wall_ns - cpu_ns } else { 0 },

@@ -2,7 +2,7 @@
 
 use super::*;
 use tacho_tables::row::{numbered, rows_of};
-use tacho_tables::{Cause, Execution, MaybeNs, OffCpu, Preemption};
+use tacho_tables::{Cause, MaybeNs};
 
 /// The system, with the wait for the planner's due time, 25 to 75 ms, a wait of this kind.
 fn with(kind: CauseKind, by: &str) -> Tables {
@@ -112,20 +112,7 @@ fn own_queue_of(cpu_ns: i64, runnable_ns: MaybeNs, shown_ns: i64, rows: Option<i
             _ => {}
         }
     }
-    let row = |row, execution: &Execution, lacked_ns| Preemption {
-        process: tables.callbacks[execution.callback].process,
-        tid: execution.tid,
-        execution: Some(row),
-        from_ns: execution.start_ns,
-        to_ns: execution.start_ns + lacked_ns,
-        state: OffCpu::Runnable,
-        woken: false,
-        cpu: 0,
-        by_tid: Some(9),
-        by_comm: Some("burner".into()),
-        waits_in: None,
-    };
-    let preempted = rows.map(|lacked_ns| row(execution, &tables.executions[execution], lacked_ns));
+    let preempted = rows.map(|lacked_ns| without_a_cpu(&tables, execution, lacked_ns));
     tables.preemptions = preempted.into_iter().collect();
     rows.into_iter().for_each(|lacked_ns| tables.executions[execution].runnable_ns = lacked_ns.into());
     tables

@@ -14,8 +14,9 @@ use scene::*;
 use tacho_events::run::{Load, RunInfo};
 use tacho_events::testing::FileBuilder;
 use tacho_figures::{summarise, Repeat};
+use tacho_tables::row::Row;
 use tacho_tables::summary::{Culprit, Verdict};
-use tacho_tables::{CauseKind, Tables};
+use tacho_tables::{CauseKind, Execution, OffCpu, Preemption, Tables};
 
 const OTHER: u64 = 0x100;
 const OVER_S: f64 = 12.0;
@@ -126,6 +127,24 @@ impl System {
     /// Beside other processes that use so many CPUs.
     fn verdict_beside(&self, others_cpus: f64, links: &str) -> Verdict {
         verdict(&scene::tables_with(&self.build(), links), others_cpus)
+    }
+}
+
+/// The scheduler's row of an execution that a burner keeps from its CPU, from its first ns on, for so long.
+fn without_a_cpu(tables: &Tables, row: Row<Execution>, lacked_ns: i64) -> Preemption {
+    let execution = &tables.executions[row];
+    Preemption {
+        process: tables.callbacks[execution.callback].process,
+        tid: execution.tid,
+        execution: Some(row),
+        from_ns: execution.start_ns,
+        to_ns: execution.start_ns + lacked_ns,
+        state: OffCpu::Runnable,
+        woken: false,
+        cpu: 0,
+        by_tid: Some(9),
+        by_comm: Some("burner".into()),
+        waits_in: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use tacho_tables::row::numbered;
-use tacho_tables::{Delivery, Execution, LostIn, Message, OffCpu, Preemption};
+use tacho_tables::{Delivery, LostIn, Message};
 
 /// A sensor of 50 Hz, and a planner that takes each message at once, but for the time in which its executor is in
 /// `/map`: for 600 ms, twice. Then it takes the ten that its queue kept.
@@ -60,20 +60,8 @@ fn a_callback_that_ran_meanwhile_for_want_of_a_cpu_is_not_to_blame() {
         tables.executions.iter_mut().filter(of_map).for_each(|row| row.runnable_ns = runnable_ns.into());
         let of_map = |row: &Execution| tables.callbacks[row.callback].topic.as_deref() == Some("/map");
         let lacked = numbered(&tables.executions).filter(|(_, row)| rows && of_map(row));
-        let lacked = lacked.map(|(execution, row)| Preemption {
-            process: tables.callbacks[row.callback].process,
-            tid: row.tid,
-            execution: Some(execution),
-            from_ns: row.start_ns,
-            to_ns: row.start_ns + runnable_ns,
-            state: OffCpu::Runnable,
-            woken: false,
-            cpu: 0,
-            by_tid: Some(9),
-            by_comm: Some("burner".into()),
-            waits_in: None,
-        });
-        tables.preemptions = lacked.collect();
+        let lacked: Vec<_> = lacked.map(|(row, _)| without_a_cpu(&tables, row, runnable_ns)).collect();
+        tables.preemptions = lacked.into();
         overwritten(&verdict(&tables, 1.5)).clone()
     };
     let lacked = with(500 * MS, false);
