@@ -38,6 +38,7 @@ def assert_same_intervals(found_ms, sent):
     assert min(np.median(np.abs(ms)) for ms in off) < 1, off
 
 
+@pytest.mark.timing
 def test_a_source_that_is_not_periodic_sends_when_it_sent(tacho, twin, ros_python):
     listener, radar = (f"{ros_python} {PROGRAMS / name}.py 50" for name in ("listener", "radar"))
     done = tacho("record", "-o", "recorded", "--", "sh", "-c", f"{listener} & {radar} && wait $!")
@@ -58,8 +59,7 @@ def test_a_source_that_is_not_periodic_sends_when_it_sent(tacho, twin, ros_pytho
             np.abs(intervals - np.diff(listed[at : at + len(due)])).max() for at in range(len(listed) - len(due) + 1)
         ]
         assert min(off) < 0.01, (verb, off)
-        assert (sent >= due).all(), verb
-        assert verb == "bench" or np.median(sent - due) < 1, "what was recorded, this machine does not change"
+        assert (sent >= due).all() and np.median(sent - due) < 1, verb
 
 
 @pytest.mark.timing

@@ -69,11 +69,12 @@ def test_what_tasks_publish_arrives_whole(tacho, home, middleware, size):
     tacho("bench", "w.yaml", "-o", "run")
     figures, summary = quality(tacho)
     topics = {topic["topic"]: topic for topic in summary["topics"]}
-    assert figures["sink", "wrong"] == 0
+    assert figures["sink", "wrong"] == 0 and figures["sink", "messages"] >= 40
     assert figures["sink", "size_B"] == {"100 B": 100, "300 kB": 300_000}[size]
     # The relay publishes every second message.
     calls = figures["relay", "calls"]
     assert figures["relay", "new_first"] == calls and figures["sink", "messages"] == calls // 2
+    assert topics["/copy"]["sent"] * 2 == pytest.approx(topics["/count"]["sent"], abs=2)
     (point,) = summary["points"]
     # What the relay withholds is neither due nor skipped; all slots of the source's clock are due.
     source, relay = sorted(point["publishing"], key=lambda of: of["topic"], reverse=True)
@@ -81,12 +82,12 @@ def test_what_tasks_publish_arrives_whole(tacho, home, middleware, size):
     assert source["due"] == source["sent"] + source["skipped"] == pytest.approx(2 * 50, abs=1)
     assert point["lost"] == 0 and point["skipped"] == source["skipped"]
     (chain,) = summary["chains"]
-    assert 0 < chain["instances"] <= figures["sink", "messages"]
+    assert 40 <= chain["instances"] <= figures["sink", "messages"]
     # Signals: each call counts up, entries of a list are told apart, and all have the instant that the task gave.
     signals = Signals(tacho.directory / "run")
     counts = signals.values("source", "count")
     ran = executions(tacho.directory / "run")
-    assert counts.tolist() == list(range(len(counts))) and len(counts) >= topics["/count"]["sent"] > 0
+    assert counts.tolist() == list(range(len(counts))) and len(counts) >= topics["/count"]["sent"] >= 80
     # All messages of the whole run, to the last.
     assert len(counts) == ran["/source"] == calls == ran["/relay"] and figures["sink", "messages"] == ran["/sink"]
     squares, entries = signals.values("source", "square"), signals.column("source", "square", "entry")
@@ -173,10 +174,11 @@ run: {duration: 2 s}
     figures, _ = quality(tacho)
     # Only /slow makes it run, and one in ten of the others is the latest then.
     assert figures["both", "calls"] == figures["both", "new_first"] == executions(tacho.directory / "run")["/slow"]
+    assert figures["both", "calls"] >= 20
     assert figures["both", "new_second"] == pytest.approx(figures["both", "calls"], abs=2)
     # Half of the timer's calls have a new message of /slow, nearly all one of /fast; fewer where the sources start later.
     calls = figures["timed", "calls"]
-    assert 0.25 * calls < figures["timed", "new_first"] <= executions(tacho.directory / "run")["/slow"]
+    assert 0.25 * calls < figures["timed", "new_first"] <= 0.5 * calls + 2
     assert 0.5 * calls < figures["timed", "new_second"] <= calls
     assert figures["sink", "wrong"] == figures["other", "wrong"] == 0 and figures["other", "messages"] >= 30
 
@@ -264,12 +266,16 @@ run: {duration: 2 s}
 """)
     done = tacho("bench", "w.yaml", "-o", "run", expect=3)
     assert "process fails: node fails: task probe_copy: found call 20, expected fewer" in done.stderr
-    figures, _ = quality(tacho)
+    figures, summary = quality(tacho)
     sent = len(Signals(tacho.directory / "run").values("fast", "count"))
-    assert figures["turns", "calls"] == sent and figures["fails", "calls"] == 20
+    assert figures["turns", "calls"] == sent >= 90 and figures["fails", "calls"] == 20
+    topics = {topic["topic"]: topic for topic in summary["topics"]}
+    assert topics["/turn"]["sent"] * 2 == pytest.approx(topics["/fast"]["sent"], abs=2)
     # 48 bytes of numbers went through a message of six numbers and back.
     assert (
-        figures["sink", "messages"] == sent // 2 and figures["sink", "wrong"] == 0 and figures["sink", "size_B"] == 48
+        figures["sink", "messages"] == sent // 2 >= 40
+        and figures["sink", "wrong"] == 0
+        and figures["sink", "size_B"] == 48
     )
 
 
